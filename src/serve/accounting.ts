@@ -1,4 +1,4 @@
-/** Creates the accounting of a serving process: journal and import, limits, budgets, bills. */
+/** Creates the accounting of a serving process: the journal and its import, limits, budgets and bills. */
 
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
@@ -36,12 +36,12 @@ export interface AccountingDeps {
   readonly log: Log;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Base of relative paths of journal and store. */
+  /** The folder that relative paths of journal and store start from. */
   readonly cwd: string;
-  /** The proxies of the environment. */
+  /** Chooses the proxy for a URL by the proxy variables of the environment. */
   readonly proxyFor: ProxyRule;
   readonly hits?: Hits;
-  /** To the parent process, if there is one. */
+  /** The channel to the parent process, if there is one. */
   readonly parent?: ParentChannel | undefined;
 }
 
@@ -68,15 +68,15 @@ export async function openAccounting(deps: AccountingDeps) {
     spending: createSpending({ limiter: limits.limiter, budgets, worstCost: worstCostNanos, unpricedIn, hits }),
     ledger: createLedger({ journal: books.journal, node, clock }),
     sources: { ...sourcesOf(books, clock), ...limits.sources },
-    /** Assigns slots at upstreams; undefined where this is the only process. */
+    /** Assigns slots of upstreams to processes; undefined where this is the only process. */
     slotArbiter: limits.slotArbiter,
-    /** What fails, for readiness. */
+    /** What fails in the accounting, for the readiness check. */
     ledgerState: () => ({ ...books.importer.state(), isJournalFailing: books.journal.state().failing }),
     follow(snapshot: Snapshot): void {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);
     },
-    /** To be called when no exchange is left: imports what is written, if the store accepts it. */
+    /** To be called when no exchange is left: imports what is in the journal, if the store accepts it. */
     async close(): Promise<void> {
       await budgets.close();
       await alerts.close();
@@ -98,7 +98,7 @@ function openBooks(deps: AccountingDeps, node: string): Promise<Books> | Books {
   return kind === 'memory' ? openBooksInMemory(deps) : openBooksOnDisk(deps, node);
 }
 
-/** In memory, journal and store end with the process, so the import needs no thread. */
+/** The books of a store in memory: journal and store end with the process, so that the import needs no thread. */
 function openBooksInMemory({ snapshot, store, log, clock }: AccountingDeps): Books {
   const { journal, reader } = createMemoryJournal();
   const { retentionMs } = snapshot.ledger;

@@ -1,4 +1,4 @@
-/** Composes the admin listener: API, authentication, console files and metrics; if its default port is occupied, the gateway runs without. */
+/** Composes the admin listener: API, authentication, console files and metrics. If its default port is taken, the gateway runs without it. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hostname } from 'node:os';
@@ -46,7 +46,7 @@ import type { Surroundings } from './surroundings.ts';
 import { createSeriesThread, type SeriesThread } from './threads/series-thread-host.ts';
 
 export interface AdminListening {
-  /** Undefined where there is none. */
+  /** The console's URL; undefined where no console is served. */
   readonly url: string | undefined;
   close(): Promise<void>;
 }
@@ -54,18 +54,18 @@ export interface AdminListening {
 interface AdminDeps {
   readonly configuration: Pick<OpenConfiguration, 'loaded' | 'store'>;
   readonly history: Pick<ReloadHistory, 'current' | 'refused'>;
-  /** The metrics of all serving processes; all, or those in `only`. */
+  /** The metrics of all serving processes: every metric, or those in `only`. */
   read(only?: ReadonlySet<MetricName>): Promise<Reading>;
   clientUrl(): string;
 }
 
 interface Admin {
-  /** Answers all requests but those for the listener's own pages. */
+  /** Answers all requests except those for pages that the listener has itself. */
   answer(request: IncomingMessage, response: ServerResponse): void;
   close(): Promise<void>;
 }
 
-/** The same depth in `src/serve/` and `dist/serve/`. */
+/** The built console; this path is right from `src/serve/` and from `dist/serve/`, which are equally deep. */
 const siteDirectory = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 const triesPath = '/api/playground/';
@@ -88,7 +88,7 @@ export async function openAdmin(deps: AdminDeps, log: Log, surroundings: Surroun
   }
 }
 
-/** Undefined where nothing listens. */
+/** Opens the admin listener; undefined where none could be opened, as its default port is occupied. */
 async function listen(
   { configuration, history: { current }, read }: AdminDeps,
   { answer }: Admin,
@@ -173,7 +173,7 @@ async function composeAdmin(
   const alerts = createAlertWatch({ context: watched, ways: openAlertWays(proxyFor), node });
   const site = createSite({ directory: siteDirectory });
   const api = createAdminApi(endpoints, { ...watched, alerts });
-  /** Behind a trusted proxy, the address that it reports: else all password guessers would count as one. */
+  /** The client's address: behind a trusted proxy, the one it reports. Else all who guess passwords would count as one. */
   const addressOf = ({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): string => {
     const forwardedFor = [headers['x-forwarded-for'] ?? []].flat().join(',') || undefined;
     return toClientAddress(socket.remoteAddress, forwardedFor, current().snapshot.server.trustedProxies) ?? '';
@@ -199,7 +199,7 @@ async function composeAdmin(
   };
 }
 
-/** Webhooks in the store obey the address policy of the store's upstreams; a mail server is the file's. */
+/** The ways to send alerts. Webhooks in the store obey the address policy of the store's upstreams; a mail server is set in the file. */
 function openAlertWays(proxyFor: ProxyRule): AlertWays {
   const { post, close } = createAlertPost(connectorsBy(proxyFor));
   return {
@@ -210,7 +210,7 @@ function openAlertWays(proxyFor: ProxyRule): AlertWays {
   };
 }
 
-/** A thread could not open a memory store. */
+/** Opens the thread for series queries; not for a store in memory, which another thread could not open. */
 function openSeries({ store, loaded }: AdminDeps['configuration'], cwd: string): SeriesThread {
   const { store: url } = loaded.snapshot;
   if (parseStoreUrl(url, cwd).kind !== 'memory') return createSeriesThread({ url, cwd });

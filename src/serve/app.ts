@@ -70,40 +70,40 @@ export interface AppDeps {
   readonly store: Store;
   readonly log: ProcessLog;
   readonly clock: Clock;
-  /** Marks the gateway's own calls, to detect loops. */
+  /** ID of this installation, sent with the gateway's own calls to detect loops. */
   readonly installation: string;
   readonly installedAtMs: number;
-  /** Uniform in [0, 1): shares of targets, jitter. */
+  /** Random numbers, uniform in [0, 1), for shares of targets and for jitter. */
   readonly random?: () => number;
-  /** The proxy for an upstream; undefined: none. */
+  /** Chooses the proxy for an upstream; undefined: no proxy. */
   readonly proxyFor?: ProxyRule;
   readonly spending: Spending;
   readonly ledger: Ledger;
-  /** The base of relative paths. */
+  /** The folder that relative paths start from. */
   readonly cwd?: string;
-  /** The IDs of the keys that decrypt secrets of the store here; shown by other programs. */
+  /** Reads the IDs of the keys that decrypt the store's secrets on each machine; undefined where they are unknown. */
   readonly secretKeys?: () => Promise<readonly string[] | undefined>;
   readonly ledgerState?: EdgeDeps['ledgerState'];
   /** Sets the bill of a finished exchange. */
   bill(exchange: Exchange): void;
-  /** Its number, where several processes serve on the same port. */
+  /** The worker's number, where several processes serve on the same port. */
   readonly worker?: string | undefined;
   /** Receives every configuration, and every finished request. */
   readonly meter?: Meter;
-  /** Undefined where no traces are kept. */
+  /** Records traces; undefined where none are kept. */
   readonly tracer?: Tracer | undefined;
-  /** Assigns slots at upstreams, where several processes call them. */
+  /** Assigns slots of upstreams to processes, where several processes call them. */
   readonly slotArbiter?: SlotArbiter | undefined;
   readonly backgroundEveryMs?: number;
-  /** For tests: look-ups of upstream addresses. */
+  /** For tests: replaces the look-ups of upstream addresses. */
   readonly endpointLookUp?: LookUpDeps | undefined;
-  /** Plain requests take the direct path; for comparison all may use the pipeline. */
+  /** Whether plain requests take the direct path; for comparison, tests may send all through the pipeline. */
   readonly isDirect?: boolean;
 }
 
 interface Meter {
   adopt(snapshot: Snapshot): void;
-  /** A request on one of the client routes begins. */
+  /** Called when a request on a client route begins. */
   began(exchange: Exchange): void;
   settled(exchange: Exchange): void;
 }
@@ -164,7 +164,7 @@ export function createApp(deps: AppDeps) {
   const spool = createSpool(resolve(cwd, snapshot.server.uploadDirectory));
   const answerMemory = createBodyMemory('answers that are translated', answerLimits(snapshot), memory);
 
-  /** Returns no promise where the key is cached, which is usual. */
+  /** Finds the key of a request and checks it. Returns no promise where the key is cached, which is usual. */
   function admit(exchange: Exchange, route: Route | undefined, request: ServerRequest): KeyRecord | Promise<KeyRecord> {
     const { fields } = request;
     const caller = fields.made instanceof Caller ? fields.made : readCaller(fields);
@@ -326,7 +326,7 @@ export function createApp(deps: AppDeps) {
 
   const listener = createListener(current.server, edge, clock, log, { sharesSocket: worker !== undefined });
 
-  /** Components with state per upstream adopt the configuration in force. It may pause at every `yield`, and a newer one takes over there. */
+  /** Lets components with state per upstream adopt the configuration in force. It may pause at every `yield`; a newer one takes over there. */
   function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
     // At once: a request would keep what it finds of the configuration before.
     meter?.adopt(next);
@@ -348,7 +348,7 @@ export function createApp(deps: AppDeps) {
     return withListed(yield* dispatcher.describing(current));
   }
 
-  /** With facts that the dispatcher does not know. */
+  /** Adds to the states what the dispatcher does not know: endpoints, and whether the upstream lists the model. */
   function withListed(states: readonly TargetState[]): TargetState[] {
     const nowMs = clock.monotonicMs();
     return states.map((one) => {
@@ -375,7 +375,7 @@ export function createApp(deps: AppDeps) {
       ready = true;
       return listening;
     },
-    /** Puts a configuration in force, whole or not at all: returns the objections. */
+    /** Applies a configuration, whole or not at all; returns the objections to it. */
     swap(next: Snapshot): readonly string[] {
       const reasons = needsRestart(current, next);
       if (reasons.length > 0) return reasons;
@@ -389,25 +389,25 @@ export function createApp(deps: AppDeps) {
     },
     /** Resolves once every component has adopted the configuration in force. */
     adopted: () => adopted,
-    /** Notified of changed keys by the store's change feed. */
+    /** The key directory, which the store's change feed notifies of changed keys. */
     keys: directory,
     lists,
     drift,
-    /** The state of every target. It may pause at every `yield`. */
+    /** Describes the state of every target. It may pause at every `yield`. */
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
-    /** Disk space of uploads in flight. */
+    /** Counts the disk space of uploads in flight. */
     uploadDisk: () => uploadDisk,
     background: () => background.count,
     batches: () => batches.count,
-    /** Readiness goes down first; then no new connections are accepted, and running requests end. True if all of them did. */
+    /** Stops serving: readiness fails first, then no new connections are accepted and running requests end. True if all of them did. */
     async drain(): Promise<boolean> {
       ready = false;
       const { delayMs, deadlineMs } = current.server.drain;
       await new Promise((resolve) => setTimeout(resolve, delayMs));
       return listener.drain(deadlineMs);
     },
-    /** Does not close the store. */
+    /** Closes everything except the store. */
     async close(): Promise<void> {
       await background.close();
       await batches.close();
@@ -425,7 +425,7 @@ export function createApp(deps: AppDeps) {
   };
 }
 
-/** The caller, by the head of a request. */
+/** Identifies the caller by the head of a request. */
 class Caller {
   readonly credential: string;
   readonly digest: string;
@@ -444,7 +444,7 @@ function readCaller(fields: ServerRequest['fields']): Caller {
   return new Caller(credential, readLane(fields.get(laneHeader)));
 }
 
-/** A body with its decoded or compressed form is at most two bodies. */
+/** Limits of memory for bodies. A body with its decoded or compressed form takes at most twice its length. */
 function requestLimits({ server: { bodyMemoryBytes, bodyLimitBytes } }: Snapshot): BudgetLimits {
   return { totalBytes: bodyMemoryBytes, largestBytes: 2 * bodyLimitBytes };
 }

@@ -24,19 +24,19 @@ export interface OpenConfiguration extends RunningConfiguration {
   readonly store: Store;
 }
 
-/** A store, and its configuration with the file: that may have faults, which are about to be fixed. */
+/** An open store, and the configuration of store and file together; it may have faults, which the command is about to fix. */
 export interface OpenResources {
   readonly ok: true;
   readonly store: Store;
   readonly whole: LoadedConfiguration | FaultyConfiguration;
   readonly resources: readonly Resource[];
-  /** The store's last change before they were read. */
+  /** The store's last change before its resources were read. */
   readonly lastChange: Change | undefined;
 }
 
 export type OpenStore = (url: string) => Promise<Store>;
 
-/** For commands that only read: where there is no store, none is created, and a UserFault says where it would be. */
+/** Opens a store for commands that only read: where there is none, none is created, and a UserFault says where it would be. */
 export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
   return async (url) => {
     const location = parseStoreUrl(url, cwd);
@@ -52,7 +52,7 @@ export function openExisting({ cwd }: Pick<Surroundings, 'cwd'>): OpenStore {
   };
 }
 
-/** A command runs no migrations: gateways of a former version may use the store. A new store is made whole. */
+/** Opens a store without running migrations, as gateways of a former version may use it. A new store gets all tables. */
 async function openCurrent(url: string, cwd: string): Promise<Store> {
   const missing = storeExists(url, { cwd }) ? await readMissingMigrations(url, { cwd }) : [];
   if (missing.length > 0 && missing.length < Object.keys(migrations).length) {
@@ -63,7 +63,7 @@ async function openCurrent(url: string, cwd: string): Promise<Store> {
   return openStore(url, { cwd });
 }
 
-/** The caller closes the store. A missing one is created, unless the file has faults. Throws a StoreError where it cannot be opened or read. */
+/** Opens store and file; the caller closes the store. A missing store is created, unless the file has faults. Throws a StoreError. */
 export async function openResources(
   surroundings: Sources,
   open: OpenStore = (url) => openCurrent(url, surroundings.cwd),
@@ -74,7 +74,7 @@ export async function openResources(
   return isThere(alone.store, surroundings) ? joinStore(surroundings, alone, alone.store, open) : alone;
 }
 
-/** The same for commands that need a configuration without faults; `instead` may stand in for one that has some. */
+/** Opens store and file for commands that need a configuration without faults; `instead` may replace one that has some. */
 export async function openConfiguration(
   surroundings: Sources,
   open?: OpenStore,
@@ -89,7 +89,7 @@ export async function openConfiguration(
   return loaded;
 }
 
-/** For commands that only look. Where store and file do not fit together, the file alone is used, so that keys can still be revoked. */
+/** For commands that only read. Where store and file do not fit together, the file alone is used, so that keys can still be revoked. */
 export function openLeniently(
   surroundings: Sources & Pick<Surroundings, 'stderr'>,
   open?: OpenStore,
@@ -106,7 +106,7 @@ export function openLeniently(
   });
 }
 
-/** The same for commands that only look; without a store where there is none, as none is created. */
+/** Opens store and file for commands that only read; a missing store is not created, and the file is used alone. */
 export async function openIfThere(
   surroundings: Sources,
 ): Promise<(RunningConfiguration & { readonly ok: true; readonly store?: Store }) | FaultyConfiguration> {
@@ -116,7 +116,7 @@ export async function openIfThere(
   return openConfiguration(surroundings);
 }
 
-/** Reads the same file again, a missing one being a fault. Started without a file, one that appears in the working directory is used. */
+/** Reads the configuration again from the same file, which must exist. Started without a file, a new one in the working directory is used. */
 export function createReader(
   surroundings: Sources,
   loaded: Pick<LoadedConfiguration, 'file'>,

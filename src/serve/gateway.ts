@@ -36,20 +36,20 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** After compiling more models and keys than this, memory is compacted before serving; for fewer the time is not worth it. */
+/** Number of models and keys from which memory is compacted before serving; with fewer, that is not worth the time. */
 const mostUnpacked = 2_000;
 
-/** Waits for a PostgreSQL that starts at the same time. */
+/** How long a start waits for a PostgreSQL that starts at the same time. */
 const storePatienceMs = 10_000;
 
-/** Does not keep the event loop alive. */
+/** Opens the store for serving; it does not keep the event loop alive. */
 export function openStoreToServe(url: string, { cwd, stderr }: Pick<Surroundings, 'cwd' | 'stderr'>): Promise<Store> {
   setUpEngine();
   const onRetry = (sentence: string): void => stderr(`postern: ${sentence}`);
   return openStore(url, { cwd, inThread: true, patienceMs: storePatienceMs, onRetry });
 }
 
-/** Takes ownership of the store: closes it with the gateway, and where that cannot be opened. */
+/** Opens a gateway. It owns the store from now on: closes it at its end, and also if the gateway cannot be opened. */
 export async function openGateway(
   found: OpenConfiguration,
   log: ProcessLog,
@@ -67,7 +67,7 @@ export async function openGateway(
   }
 }
 
-/** Closed in reverse order of opening. */
+/** Opens the gateway's parts; they are closed in reverse order. */
 async function assemble(
   found: OpenConfiguration,
   log: ProcessLog,
@@ -145,7 +145,7 @@ async function assemble(
   return { app, metrics, accounting, listening };
 }
 
-/** Undefined unless configured. */
+/** Opens the export to OpenTelemetry; undefined unless configured. */
 async function openOtel(
   { otel }: Pick<Snapshot, 'otel'>,
   {

@@ -1,4 +1,4 @@
-/** Addresses that are listened on: as URLs, and why one cannot be had. */
+/** Writes the addresses that are listened on as URLs, and explains why an address cannot be listened on. */
 
 import type { AddressInfo } from 'node:net';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -12,25 +12,25 @@ export function toUrl(scheme: string, { address, family, port }: AddressInfo): s
   return `${scheme}://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-/** What clients put before `/v1/...`; for a socket only, as an upstream's URL would be written. */
+/** What clients put before `/v1/...`. For a gateway that listens on a socket only, the address as an upstream's URL would be written. */
 export function toClientUrl({ server }: Pick<Snapshot, 'server'>, { tcp, socket }: Listening): string {
   const origin =
     tcp === undefined ? toSocketOrigin(socket ?? '') : toUrl(server.tls === undefined ? 'http' : 'https', tcp);
   return `${origin}${server.basePath}`;
 }
 
-/** Replaces an address that means all of a machine's by `localhost`. */
+/** Replaces an address that means all addresses of a machine by `localhost`. */
 export const toReachable = (url: string): string => url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=:|$)/, '//localhost');
 
 export interface ListenAddress {
-  /** The section of the configuration that names it. */
+  /** The section of the configuration that has the address. */
   readonly name: 'server' | 'console';
   readonly host: string;
-  /** Undefined where there is none. */
+  /** The port; undefined for a socket. */
   readonly port: number | undefined;
 }
 
-/** Errors that no setting causes stay unchanged. */
+/** Explains an error of listening as a user's fault; errors that no setting causes stay unchanged. */
 export function toListenFault(error: unknown, { name, host, port }: ListenAddress): unknown {
   if (error instanceof SocketFileError) return new UserFault(error.message);
   switch (codeOf(error)) {
@@ -48,7 +48,7 @@ export function toListenFault(error: unknown, { name, host, port }: ListenAddres
   }
 }
 
-/** For a socket shared by workers. */
+/** Removes a file that an ended process left in the place of a socket shared by workers. */
 export async function clearSocket(path: string): Promise<void> {
   await removeStaleSocket(path).catch((error: unknown) => {
     throw error instanceof SocketFileError ? new UserFault(error.message) : error;

@@ -1,4 +1,4 @@
-/** What a start reports once clients are served: the first key, the set-up link of the console, the addresses, and warnings. */
+/** Reports, once clients are served: the first key, the set-up link of the console, the addresses, and warnings. */
 
 import { existsSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -30,7 +30,7 @@ interface Start {
 
 type Outlets = Pick<Surroundings, 'cwd' | 'env' | 'stdout' | 'terminal'>;
 
-/** Called when the port is open: a key made before a failed start would never have been shown. */
+/** Reports a successful start. Called when the port is open: a key created before a failed start would never have been shown. */
 export async function reportReady(
   { loaded, store, listening, admin, workers }: Start,
   log: Log,
@@ -76,7 +76,7 @@ export async function reportReady(
   for (const warning of loaded.warnings) log.warn(warning);
 }
 
-/** Beside the store's file, else beside the journal: a folder that the process writes to anyway. */
+/** The folder for files with secrets, which the process writes to anyway: that of the store's file, else that around the journal. */
 function secretsFolder({ store, ledger }: Pick<Snapshot, 'store' | 'ledger'>, cwd: string): string {
   const location = parseStoreUrl(store, cwd);
   return location.kind === 'file' ? dirname(location.path) : resolve(cwd, ledger.directory, '..');
@@ -88,7 +88,7 @@ interface FirstKeyOutput {
   readonly snapshot: Snapshot;
 }
 
-/** To standard output, or into a file where the output is collected: many can read a log, for long. */
+/** Prints the first key; where the output is collected in a log, which many can read for long, writes it into a file. */
 async function showFirstKey(
   secret: string,
   { keyFile, baseUrl, snapshot }: FirstKeyOutput,
@@ -110,7 +110,7 @@ async function showFirstKey(
   }
 }
 
-/** Undefined: the link was used, and the file is obsolete. */
+/** Shows the set-up link. Undefined: the link was used, and its file is obsolete. */
 async function showSetUp(
   link: string | undefined,
   file: string,
@@ -131,7 +131,7 @@ async function showSetUp(
   if (link !== undefined && terminal !== undefined) for (const line of setUpLines(link)) terminal(line);
 }
 
-/** Readable by its owner only. An existing file is deleted first: it may have another mode, or be a link. */
+/** Writes a file that only its owner can read. An existing file is deleted first: it may have another mode, or be a link. */
 async function writeSecret(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   await rm(file, { force: true });

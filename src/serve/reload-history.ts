@@ -28,7 +28,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
   const made = { hour: 0, counts: new Map<string, number>() };
   let recording: Promise<unknown> = Promise.resolve();
 
-  /** Every node reads its own copy of the file: the first one writes the entry. Changes in the store have their own entries. */
+  /** Writes an audit entry for a changed file. Every node reads its own copy: the first one writes. Changes in the store have own entries. */
   async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
     const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
     const names = await inBackground.timeSliced(differing(was, is));
@@ -56,9 +56,9 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
 
   return {
     current: () => inForce,
-    /** Undefined where the present file is in force. */
+    /** The file that was refused last; undefined where the present file is in force. */
     refused: () => refused,
-    /** With the faults of a refused file. */
+    /** Called after each reload, with the faults if the file was refused. */
     reloaded(faults: readonly Fault[] | undefined): void {
       const said = faults?.map(({ origin, line, path, message }) => ({
         file: origin ?? loaded.file,
@@ -80,7 +80,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
 
 type Documents = ReadonlyMap<string, unknown>;
 
-/** Without secrets. Keys of the file are only listed. */
+/** The configuration's elements without secrets, for the audit log. Of keys in the file, only the IDs are listed. */
 async function documentsOf(configuration: LoadedConfiguration): Promise<Documents> {
   const declared = await configuration.declared();
   const keys = [...configuration.keyPositions.keys()].map((id) => [`key ${id}`, { id }] as const);

@@ -10,7 +10,7 @@ import type { Gateway } from './gateway.ts';
 import type { ReloadHistory } from './reload-history.ts';
 import type { Surroundings } from './surroundings.ts';
 
-/** For a process that serves clients. */
+/** Starts reloading in a process that serves clients. */
 export function startReloading(
   configuration: OpenConfiguration,
   { app, accounting, metrics }: Gateway,
@@ -18,7 +18,7 @@ export function startReloading(
   surroundings: Surroundings,
   history?: ReloadHistory,
 ): ConfigurationFeed {
-  /** Drops list items cached before their cache was cleared. */
+  /** Clears cached list items, if their cache was cleared after they were cached. */
   async function forget(): Promise<void> {
     try {
       app.lists.cleared(readClearedCaches(await configuration.store.settings.get(clearedCaches)));
@@ -56,7 +56,7 @@ export function startReloading(
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** For a process that serves no clients, but must know their configuration. */
+/** Starts reloading in a process that serves no clients, but must know their configuration. */
 export function startFollowing(
   configuration: OpenConfiguration,
   log: ProcessLog,

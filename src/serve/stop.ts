@@ -1,9 +1,9 @@
-/** Signals to a serving process: SIGTERM and SIGINT end it, SIGHUP reloads its configuration, SIGUSR2 reopens its log files. */
+/** Handles signals to a serving process: SIGTERM and SIGINT end it, SIGHUP reloads its configuration, SIGUSR2 reopens its log files. */
 
 import { performance } from 'node:perf_hooks';
 import type { ProcessLog } from '../telemetry/log.ts';
 
-/** One Ctrl-C comes twice, from the terminal and from npm; `timeout` also sends its signal twice. */
+/** Signals of one kind within this time count as one: Ctrl-C arrives twice, from the terminal and from npm, and `timeout` sends twice. */
 const repetitionMs = 200;
 
 export function nextSignal(): Promise<NodeJS.Signals> {
@@ -16,7 +16,7 @@ export function nextSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** From now on another signal, if it is no repetition, ends the process at once, after `last`. */
+/** Lets the next signal end the process at once, after calling `last`; repetitions of the present signal are ignored. */
 export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: () => void = () => undefined): void {
   const fromMs = performance.now() + repetitionMs;
   const end = (signal: NodeJS.Signals): void => {
@@ -30,7 +30,7 @@ export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: (
 
 type ReloadAction = 'reload' | 'reopen';
 
-/** Listens from the start, as both signals end a process by default. Signals before `follow` are handled then. */
+/** Handles SIGHUP and SIGUSR2, which end a process by default, from the start on. Signals before `follow` are handled once it is called. */
 export class ReloadSignals {
   readonly #missed = new Set<ReloadAction>();
   #act: ((action: ReloadAction) => void) | undefined = undefined;
@@ -45,7 +45,7 @@ export class ReloadSignals {
     else this.#act(action);
   }
 
-  /** Either opens the file of the log anew. */
+  /** Reopens the log file at either signal, and calls the signal's action. */
   follow(log: Pick<ProcessLog, 'reopen'>, actions: { readonly [action in ReloadAction]?: () => void }): void {
     this.#act = (action) => {
       log.reopen();

@@ -1,21 +1,21 @@
-/** Environment of the process: arguments, variables and output streams. The command line fills it. */
+/** Defines the surroundings of a command: arguments, environment variables and output streams. The command line fills them in. */
 
 import type { Family } from '../core/family.ts';
 import type { TakenPath } from '../core/paths.ts';
 
 export interface Surroundings {
-  /** The file named on the command line. */
+  /** The configuration file named on the command line. */
   readonly configPath: string | undefined;
-  /** Settings of the command line, such as `server.port=8080`. */
+  /** Settings given on the command line, such as `server.port=8080`. */
   readonly set?: readonly string[] | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Loads the paths in use, for custom routes. */
+  /** Loads the paths in use, which custom routes must not take. */
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
-  /** Each writes one line; the line end is added. */
+  /** `stdout` and `stderr` each write one line, with the line end added. */
   readonly stdout: (line: string) => void;
   readonly stderr: (line: string) => void;
-  /** The same for a terminal; undefined where neither output is one. */
+  /** Writes one line to the terminal; undefined where neither output is a terminal. */
   readonly terminal?: ((line: string) => void) | undefined;
 }

@@ -36,33 +36,33 @@ import { type AppDeps, createApp } from './app.ts';
 
 interface WarmUpDeps {
   readonly families: readonly Family[];
-  /** Routes that have metrics. */
+  /** Routes that the metrics count. */
   readonly routes: readonly Route[];
   readonly isDirect: boolean;
   readonly log: Log & DebugLog;
 }
 
-/** From its beginning to the last request: a second, with what is closed after it. */
+/** Duration from the beginning to the last request; with closing everything it is about a second. */
 const mostMs = 800;
-/** A port that stays shut is worse than a cold process. */
+/** Warm-up is given up after this time: a port that stays closed is worse than a slow first request. */
 const longestMs = 5_000;
-/** How much later a connection whose answer does not come is closed. */
+/** A connection without an answer is closed this much after the end of the requests. */
 const graceMs = 50;
-/** Of one, the engine would compile calls of that one's functions: the first request of a client would find them to be others. */
+/** Number of gateways. With one only, V8 would compile calls for its functions alone, and a client's first request would find others. */
 const gateways = 2;
-/** Of each gateway. With more requests in flight, each turn of the event loop would take longer. */
+/** Connections of each gateway. With more requests in flight, each turn of the event loop would take longer. */
 const clients = 4;
-/** After so many calls V8 optimizes a function; a second is too short for as many as it usually waits for. */
+/** Number of calls after which V8 optimizes a function during warm-up; a second is too short for the usual number. */
 const fewCalls = 500;
 const usualCalls = 3_000;
-/** The first version of V8 in which that is known to be the usual number. */
+/** The first version of V8 that is known to have this usual number. */
 const firstVersion = 14;
 const host = '127.0.0.1';
 const node = 'warm-up';
 const key = 'warm-up-key-that-nobody-is-given';
 const segmentBytes = 1024 * 1024;
 
-/** Never fails: a process that could not be warmed up is as ready as others, and slower for a while. */
+/** Warms up the process. Never throws: without warm-up, the process serves as well, but more slowly at first. */
 export async function warmUp(deps: WarmUpDeps): Promise<void> {
   const startedMs = clock.monotonicMs();
   try {
@@ -75,7 +75,7 @@ export async function warmUp(deps: WarmUpDeps): Promise<void> {
   }
 }
 
-/** Returns the number of answered requests. */
+/** Serves requests until the end time, and returns how many were answered. */
 async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
   await using closers = new AsyncDisposableStack();
   try {
@@ -93,7 +93,7 @@ async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
   }
 }
 
-/** Of the classes and functions that serve clients, so that what is compiled is theirs; what opens later is closed before. */
+/** Opens a gateway of the classes and functions that serve clients, so that their code is compiled. It is closed before its upstream. */
 async function openGateway(
   { routes, isDirect }: WarmUpDeps,
   { snapshot, store }: Pick<AppDeps, 'snapshot' | 'store'>,
@@ -133,7 +133,7 @@ function optimizeAfter(calls: number): void {
     setFlagsFromString(`--invocation-count-for-turbofan=${calls}`);
 }
 
-/** Written to as a file is, and kept by nobody. */
+/** Journal files that discard what is written. */
 const nowhere: JournalFiles = {
   ...systemFiles,
   makeDirectory: () => undefined,
@@ -207,7 +207,7 @@ function ask(port: number, first: number, endsAtMs: number): Promise<number> {
   });
 }
 
-/** A fake upstream: the request path selects its response. */
+/** Opens a fake upstream: the request path selects its response. */
 async function openUpstream(closers: AsyncDisposableStack): Promise<number> {
   const server = createServer({ noDelay: true }, (socket) => {
     let answer: Buffer | undefined;
@@ -229,13 +229,13 @@ async function openUpstream(closers: AsyncDisposableStack): Promise<number> {
   return address.port;
 }
 
-/** A body that is JSON, or the last of the chunks. */
+/** Whether a response ends with this chunk: with a JSON body, or with the last chunk of a stream. */
 function isLast(chunk: Buffer): boolean {
   const text = chunk.toString('latin1', Math.max(0, chunk.length - lastChunk.length));
   return text.endsWith('}') || lastChunk.endsWith(text);
 }
 
-/** A request, and what its upstream answers. */
+/** A request, and the answer that the fake upstream gives to it. */
 interface Scene {
   readonly path: string;
   readonly request: Buffer;
@@ -280,7 +280,7 @@ function toAnswer(value: object): Buffer {
   return Buffer.from(`HTTP/1.1 200 OK\r\n${toJson(JSON.stringify(value))}`);
 }
 
-/** The rest of a message: its text is ASCII. */
+/** The end of a message with a JSON body, which must be ASCII. */
 function toJson(body: string): string {
   return `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 }

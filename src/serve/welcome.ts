@@ -1,4 +1,4 @@
-/** Printed at the first start: the first key, an example command per route, and the console's set-up link. */
+/** Writes the text of the first start: the first key, an example command per route, and the console's set-up link. */
 
 import { bodyOf, canBeShown, type Operation, operationRows, operations, pathOf } from '../core/operations/index.ts';
 import type { Snapshot } from '../core/snapshot.ts';
@@ -24,13 +24,13 @@ const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
   return [common, { operation, path: (model) => `/v1/engines/${model}/embeddings`, body: () => sample.body }];
 });
 
-/** More would scroll the key off the screen. */
+/** Limit of the example commands; more would scroll the key off the screen. */
 const mostLines = 6;
 
-/** The secret is printed, or written to a file that only the owner can read. */
+/** The first key as printed, or the file with it, which only the owner can read. */
 type KeyOutput = { readonly secret: string } | { readonly file: string };
 
-/** Where no model answers yet. */
+/** Printed where no model is configured yet. */
 const nextSteps: readonly string[] = [
   'No model answers yet. Next, add an upstream and its models:',
   '  in the console: its page /setup tests the upstream, lists its models and makes the first call; or',
@@ -55,12 +55,12 @@ export function firstKeyLines(key: KeyOutput, baseUrl: string, snapshot: Snapsho
   return [...lines, '', ...next.flatMap((line) => [line, ''])];
 }
 
-/** For a terminal, at each start until there is an owner. */
+/** The set-up link for a terminal, printed at each start until the console has an owner. */
 export function setUpLines(link: string): string[] {
   return ['', 'Open the console and become its first owner (this link works once, for 24 hours):', '', `  ${link}`, ''];
 }
 
-/** For output that may be collected. */
+/** Names the file with the set-up link, for output that may be collected in a log. */
 export function setUpFileLines(file: string): string[] {
   return [
     '',

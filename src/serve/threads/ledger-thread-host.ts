@@ -1,4 +1,4 @@
-/** Main-thread side of the import: starts the thread, receives its messages, and restarts it if it dies. */
+/** Starts the thread that imports the journal, receives its messages, and restarts it if it dies. */
 
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
@@ -6,20 +6,20 @@ import { type Importer, type ImporterState, nothingImported } from '../../journa
 import { threadEnvironment } from '../../lib/threads.ts';
 import type { LedgerThreadData, LedgerThreadOrder, LedgerThreadReport } from './ledger-thread.ts';
 
-/** The same file in the source tree and in the build. */
+/** The thread's code; this works in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './ledger-thread.ts' : './ledger-thread.js', import.meta.url);
 
-/** Far more than a batch of 8 MB of journal needs, or a query over months. It makes V8 collect: without a limit, garbage of batches grew to 50 MB. */
+/** A limit makes V8 collect garbage, which grew to 50 MB without one. A batch of 8 MB of journal, or a query over months, needs far less. */
 const resourceLimits = { maxOldGenerationSizeMb: 512 };
 
 const firstRestMs = 100;
 const longestRestMs = 10_000;
-/** A hanging thread is terminated; its transaction is undone, and repeated at the next start. */
+/** A thread that does not end within this time is terminated; its transaction is undone, and repeated at the next start. */
 const closeWithinMs = 10_000;
 
 export interface LedgerThreadDeps extends LedgerThreadData {
   readonly log: Log;
-  /** For tests: a thread that dies on request. */
+  /** For tests: starts another thread, which dies on request. */
   readonly startWorker?: (data: LedgerThreadData) => Worker;
 }
 

@@ -1,4 +1,4 @@
-/** The thread that imports the journal into the store, and reports its progress to the main thread. */
+/** Imports the journal into the store, in a thread of its own, and reports progress to the main thread. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -14,23 +14,22 @@ import { openStore } from '../../store/open-store.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 
-/** Input at the start. */
+/** What the thread receives at its start. */
 export interface LedgerThreadData {
-  /** The store's URL. */
   readonly url: string;
-  /** The base of relative paths. */
+  /** The folder that relative paths start from. */
   readonly cwd: string;
-  /** Absolute directories of the store's journals: this process's own first. */
+  /** Absolute directories of the journals that are imported into this store; this process's own comes first. */
   readonly directories: readonly string[];
   readonly identity: string;
   readonly slot: { readonly number: number; readonly directory: string };
   readonly retentionMs: number;
 }
 
-/** Input later on. */
+/** Orders that the thread receives later. */
 export type LedgerThreadOrder = { readonly kind: 'retain'; readonly retentionMs: number } | { readonly kind: 'close' };
 
-/** Output. */
+/** What the thread reports to the main thread. */
 export type LedgerThreadReport =
   | { readonly kind: 'caught-up' }
   | { readonly kind: 'state'; readonly state: ImporterState }
@@ -44,7 +43,7 @@ export type LedgerThreadReport =
 const stateEveryMs = 500;
 const openPause = { firstMs: 100, longestMs: 2_000 };
 
-/** On a busy core a quarter is left for the import: enough for several thousand rows a second, and for releasing the store's locks soon. */
+/** Steps by which this thread has lower priority. A quarter of a busy core remains: enough for thousands of rows a second, and short locks. */
 const stepsBehind = 5;
 
 if (parentPort !== null) await run(parentPort, workerData);
@@ -54,7 +53,7 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   const report = (what: LedgerThreadReport): void => port.postMessage(what);
   const log = toReports(report);
   const orders = listen(port);
-  /** Why the store accepts no more writes. */
+  /** Why the store accepts no more writes; undefined as long as it does. */
   let loss: string | undefined;
   const onLoss = (what: StoreLoss): void => {
     if (what.kind === 'lost') loss = what.reason;
@@ -160,7 +159,7 @@ function listen(port: MessagePort): Orders {
   return orders;
 }
 
-/** Retries an unreachable store: the journal waits. Undefined where the thread must end. */
+/** Opens the store. While it is unreachable, tries again, as the journal can wait. Undefined where the thread must end. */
 async function openPatiently(
   { url, cwd }: LedgerThreadData,
   { log, report, onLoss }: Reports,

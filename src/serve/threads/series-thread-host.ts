@@ -1,4 +1,4 @@
-/** Main-thread side of series queries: starts the query thread on demand, and ends it when idle. */
+/** Sends series queries to a query thread, which it starts on demand and ends when idle. */
 
 import type { Worker } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesLine, SeriesQuery, SeriesStore } from '../../core/store/series.ts';
@@ -6,7 +6,7 @@ import { inBackground } from '../../lib/time-slices.ts';
 import { startStoreThread } from './ledger-thread-host.ts';
 import type { SeriesQuestion, SeriesReport, SeriesThreadData } from './series-thread.ts';
 
-/** The same file in the source tree and in the build. */
+/** The thread's code; this works in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './series-thread.ts' : './series-thread.js', import.meta.url);
 
 const idleMs = 60_000;
@@ -16,7 +16,7 @@ export interface SeriesThread extends Pick<SeriesStore, 'read'> {
 }
 
 export interface SeriesThreadDeps extends SeriesThreadData {
-  /** For tests: a thread that dies on request. */
+  /** For tests: starts another thread, which dies on request. */
   readonly startWorker?: (data: SeriesThreadData) => Worker;
 }
 
@@ -96,6 +96,6 @@ function* parsing(texts: readonly string[]): Generator<undefined, SeriesLine[], 
   return lines;
 }
 
-/** The name shows whether the query or the store is at fault. */
+/** The error as in the thread. Its name shows whether the query or the store is at fault. */
 const toError = ({ name, message }: { readonly name: string; readonly message: string }): Error =>
   name === 'RangeError' ? new RangeError(message) : Object.assign(new Error(message), { name });

@@ -1,4 +1,4 @@
-/** The thread that answers series queries, because reading a month of data would block requests. */
+/** Answers series queries in a thread of its own, because reading a month of data would block requests. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SeriesAnswer, SeriesQuery } from '../../core/store/series.ts';
@@ -6,13 +6,12 @@ import type { Store } from '../../core/store/store.ts';
 import { yieldToOthers } from '../../lib/threads.ts';
 
 export interface SeriesThreadData {
-  /** The store's URL. */
   readonly url: string;
-  /** The base of relative paths. */
+  /** The folder that relative paths start from. */
   readonly cwd: string;
 }
 
-/** Input; null ends the thread. */
+/** A query that the thread receives; null ends the thread. */
 export interface SeriesQuestion {
   readonly id: number;
   readonly query: SeriesQuery;
@@ -20,7 +19,7 @@ export interface SeriesQuestion {
 
 export type SeriesReport = {
   readonly id: number;
-} /** Lines as JSON, in portions: thousands of them are parsed in slices. */ & (
+} /** The lines are JSON texts of some lines each, so that thousands of lines are parsed in slices. */ & (
   | { readonly answer: Omit<SeriesAnswer, 'lines'>; readonly lines: readonly string[] }
   | { readonly fault: { readonly name: string; readonly message: string } }
 );
@@ -35,7 +34,7 @@ function toTexts(lines: SeriesAnswer['lines']): string[] {
   return texts;
 }
 
-/** Viewers wait; client requests do not wait for this thread. */
+/** Steps by which this thread has lower priority: viewers can wait, and client requests do not wait for it. */
 const stepsBehind = 10;
 
 if (parentPort !== null) await run(parentPort, workerData);
@@ -43,7 +42,7 @@ if (parentPort !== null) await run(parentPort, workerData);
 async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThreadData): Promise<void> {
   yieldToOthers(stepsBehind);
   let opening: Promise<Store> | undefined;
-  /** A store that cannot be opened is retried with the next query. */
+  /** Opens the store once; where that fails, the next query tries again. */
   function open(): Promise<Store> {
     // Loading the store's modules takes half a second of a core: only once this thread gives way to requests.
     opening ??= import('../../store/open-store.ts').then(({ openStore }) => openStore(url, { cwd }));

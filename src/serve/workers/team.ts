@@ -1,4 +1,4 @@
-/** The worker processes: forks them, passes messages, replaces dead ones, and waits for the last to end. */
+/** Forks the worker processes, passes messages, replaces dead workers, and waits for the last to end. */
 
 import cluster, { type Worker } from 'node:cluster';
 import { performance } from 'node:perf_hooks';
@@ -12,25 +12,25 @@ import { type FromWorker, type ToWorker, toMessage } from './worker-messages.ts'
 
 export type Team = ReturnType<typeof createTeam>;
 
-/** A worker that lived this long did not die of its start. */
+/** A worker that lived this long did not die because of its start. */
 const steadyMs = 10_000;
 const firstDelayMs = 100;
 const longestDelayMs = 10_000;
 const failedStartsAllowed = 5;
-/** A worker too busy to answer is represented by its last report. */
+/** How long to wait for a worker's metrics; the last report of a busier worker is used instead. */
 const readTimeoutMs = 1_000;
-/** The exit code for users' faults; the message was printed. */
+/** The exit code of a worker that reported a fault of the user, such as a wrong setting, and printed it. */
 const faultCode = 1;
 
-/** A position among the workers; its process may change. */
+/** A position among the workers; a new process takes the position of a dead one. */
 interface Post {
   readonly number: number;
   worker: Worker | undefined;
   readyAtMs: number | undefined;
-  /** Deaths since one lived for long. */
+  /** Deaths in a row of processes that did not live for long. */
   deaths: number;
   latest: Reading;
-  /** The last partial reading, summed. */
+  /** The last reading of only some metrics, summed up. */
   latestPart: Reading;
   /** False while it serves, until it reports that its work is done. */
   complete: boolean;
@@ -109,7 +109,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     }
   }
 
-  /** The first one only: warnings of a start are logged once, and the port is known. */
+  /** Notes that a worker is ready. The first one also gives the port, and has logged the warnings; the others are forked then. */
   function noteReady(at: Listening): void {
     if (listening === undefined) {
       listening = at;
@@ -145,7 +145,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     delayed.add(timer);
   }
 
-  /** Ends the start, or everything, where another attempt is useless. While one worker serves, others are restarted. */
+  /** Ends the start, or all workers, where another attempt is useless. As long as one worker serves, dead ones are restarted instead. */
   function isHopeless(code: number | null): boolean {
     const serving = posts.filter(({ readyAtMs }) => readyAtMs !== undefined).length;
     if (code === faultCode && serving === 0) {
@@ -183,19 +183,19 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
   }
 
   return {
-    /** Resolves when all serve, or some while others keep dying at their start, which are restarted; with an exit code where none can. */
+    /** Resolves when all workers serve, or some do while others are restarted; with an exit code where none can serve. */
     start(): Promise<Listening | ExitCode> {
       const [first] = posts;
       if (first !== undefined) fork(first);
       return started.promise;
     },
-    /** Resolves when continuing is useless. */
+    /** Resolves when the workers cannot be kept running. */
     broken: broken.promise,
     get restarts(): number {
       return restarts;
     },
     send,
-    /** The latest metrics of each worker, ended ones included. */
+    /** The latest metrics of each worker, including workers that ended. */
     async read(only?: ReadonlySet<MetricName>): Promise<Reading[]> {
       turn += 1;
       const mine = turn;
@@ -218,7 +218,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
         ? [retired, ...posts.map(({ latest }) => latest)]
         : [retiredPart, ...posts.map(({ latestPart }) => latestPart)];
     },
-    /** Resolves when all have ended: true if each had finished its work. */
+    /** Resolves when all workers have ended: true if each had finished its work. */
     async drain(): Promise<boolean> {
       isEnding = true;
       for (const timer of delayed) clearTimeout(timer);

@@ -1,4 +1,4 @@
-/** Messages between a worker and its parent process, which counts limits and slots for all workers. */
+/** Defines the messages between a worker and its parent process, which counts limits and slots for all workers. */
 
 import type { Listening } from '../../http/listener.ts';
 import type { ParentAnswer, WorkerQuestion } from '../../limits/limit-server.ts';
@@ -7,7 +7,7 @@ import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import type { Reading } from '../../telemetry/metrics/reading.ts';
 
 export type ToWorker =
-  /** Requests metrics, all or some; the answer has the same number. */
+  /** Requests metrics, all or some; the answer has the same `turn`. */
   | { readonly kind: 'read'; readonly turn: number; readonly only?: ReadonlySet<MetricName> }
   | { readonly kind: 'counted'; readonly answers: readonly ParentAnswer[] }
   | { readonly kind: 'reload' }
@@ -16,19 +16,19 @@ export type ToWorker =
 
 export type FromWorker =
   | { readonly kind: 'ready'; readonly listening: Listening }
-  /** A part covers some metrics, summed: it never replaces the whole. */
+  /** Metrics of the worker. With `isPart`, they are a sum over some metrics, and do not replace a whole reading. */
   | { readonly kind: 'reading'; readonly turn: number; readonly reading: Reading; readonly isPart: boolean }
   /** Questions about limits shared by all workers. */
   | { readonly kind: 'count'; readonly questions: readonly WorkerQuestion[] }
-  /** The last message: whether all of its work ended. */
+  /** The worker's last message; `complete`: all of its work was finished. */
   | { readonly kind: 'drained'; readonly complete: boolean; readonly reading: Reading };
 
-/** Both sides have one version, and only they use the channel. */
+/** A received message. It is not checked further, as only processes of one version use the channel. */
 export function toMessage<T extends ToWorker | FromWorker>(received: unknown): T | undefined {
   return typeof received === 'object' && received !== null && 'kind' in received ? (received as T) : undefined;
 }
 
-/** Undefined where this process has no parent. */
+/** Opens the channel to the parent process; undefined where there is none. */
 export function openParentChannel(): ParentChannel | undefined {
   if (process.send === undefined) return undefined;
   let hear: (answers: readonly ParentAnswer[]) => void = () => undefined;

@@ -1,4 +1,4 @@
-/** A worker process, started and supervised by workers.ts. */
+/** Runs a worker process, which workers.ts starts and supervises. */
 
 import cluster from 'node:cluster';
 import type { ExitCode } from '../../core/user-fault.ts';
@@ -78,7 +78,7 @@ async function work(
   return 0;
 }
 
-/** Resolves when it was handed over, and also without a receiver: then the process ends by itself. */
+/** Resolves when the message was handed over, or there is no receiver: then this process ends by itself. */
 function send(message: FromWorker): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined || !process.connected) resolve();

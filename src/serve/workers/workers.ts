@@ -1,4 +1,4 @@
-/** `postern serve` with several workers: starts and supervises them, and combines their metrics. */
+/** Runs `postern serve` with several workers: starts and supervises them, and combines their metrics. */
 
 import type { ExitCode } from '../../core/user-fault.ts';
 import { systemClock } from '../../lib/clock.ts';
@@ -18,7 +18,7 @@ import { endAtNextSignal, nextSignal, type ReloadSignals } from '../stop.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { createTeam, type Team } from './team.ts';
 
-/** Time beyond draining for the import, before a worker is killed. */
+/** Time that a worker has for its last import after draining, before it is killed. */
 const graceMs = 15_000;
 
 export async function serveWithWorkers(
@@ -50,7 +50,7 @@ export async function serveWithWorkers(
   }
 }
 
-/** Undefined for success, or a stop. Resources to close at the end are added to the closers. */
+/** Starts all parts. Undefined for success, or a stop; else the exit code. Resources to close at the end are added to the closers. */
 async function startAll(
   team: Team,
   stopping: Promise<NodeJS.Signals>,
