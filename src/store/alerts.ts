@@ -1,4 +1,4 @@
-/** Alerts in the database, and the lease of the evaluating node. */
+/** Stores alerts in the database, and which node has the lease to evaluate the alert rules. */
 
 import { type Kysely, type Selectable, sql } from 'kysely';
 import { type AlertStore, alertRules, alertSubjects, type StoredAlert } from '../core/store/alerts.ts';
@@ -65,7 +65,7 @@ export function createAlertStore(db: Kysely<Schema>, clock: Clock): AlertStore {
   };
 }
 
-/** Empty for a rule that this version does not know. */
+/** The alert of a row; none for a rule that this version does not know. */
 function toAlert(row: Selectable<Schema['alerts']>): StoredAlert[] {
   const rule = oneOf(alertRules, row.rule);
   const kind = oneOf(alertSubjects, row.kind);

@@ -1,4 +1,4 @@
-/** Background responses in the database: each is polled by one node while that is alive. */
+/** Stores background responses in the database: each is polled by one node, as long as that node is alive. */
 
 import type { Kysely, Selectable } from 'kysely';
 import { estimateOfEach, type RequestEstimate } from '../core/accounting/price.ts';
@@ -17,7 +17,7 @@ import { fromRow, toRow } from './columns.ts';
 import { insertNew } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 
-/** A live node polls again well within this time. */
+/** Another node takes over a response that was not polled for this time; a live node polls well within it. */
 const handsMs = 60_000;
 
 export function createBackgroundStore(
@@ -101,7 +101,7 @@ function toAnswer({ asking, ended, due_at: _due, node: _node, node_until: _until
   return { ...fromRow(row), estimate: toRequestEstimate(readJson(asking)), end };
 }
 
-/** Undefined for what another version wrote differently: the end is then polled again. */
+/** The response's end as stored; undefined where another version wrote it differently, so that the end is polled again. */
 function toEnd(value: unknown): BackgroundEnd | undefined {
   if (!isMapping(value)) return undefined;
   const status = backgroundStatuses.find((one) => one === value.status);
@@ -130,7 +130,7 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
   return { texts: numberOf(texts) ?? 0, bytes: numberOf(bytes) ?? 0, sample: '', choices: numberOf(choices) ?? 1 };
 }
 
-/** An absent figure is zero. */
+/** The request estimate as stored; an absent figure is zero. */
 export function toRequestEstimate(value: unknown): RequestEstimate {
   const number = (name: string): number => {
     const found = isMapping(value) ? value[name] : undefined;
@@ -149,7 +149,7 @@ function toBatch(value: unknown): Pick<RequestEstimate, 'batch'> {
   return { batch: { path: batch.path, lines: batch.lines } };
 }
 
-/** What its price depends on beside counts. */
+/** What the price depends on besides counts: the request's terms and its tools. */
 function toPriced(value: unknown): Pick<RequestEstimate, 'terms' | 'tools'> {
   if (!isMapping(value)) return {};
   const { terms, tools } = value;

@@ -9,12 +9,12 @@ import { copyInto, open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {
-  /** Absolute. */
+  /** Absolute path of the copy. */
   readonly file: string;
   readonly bytes: number;
 }
 
-/** Never overwrites a file. Throws a StoreError. */
+/** Copies the store into a new file; never overwrites one. Throws a StoreError. */
 export function backupStore(url: string, target: string, { cwd }: StoreLocation): Backup {
   const location = parseStoreUrl(url, cwd);
   const file = resolve(cwd, target);
@@ -46,7 +46,7 @@ function copyFile(path: string, file: string): Backup {
   }
 }
 
-/** Readable by its owner only: the file holds all of the store. */
+/** Makes the file, readable by its owner only, as it will hold all of the store. */
 function makeNew(file: string): void {
   try {
     closeSync(openSync(file, 'wx', 0o600));
@@ -58,7 +58,7 @@ function makeNew(file: string): void {
   }
 }
 
-/** Throws where the copy cannot be read. */
+/** Opens the copy once; throws where it cannot be read. */
 function check(file: string): void {
   const copy = open(file, { readOnly: true });
   try {
@@ -71,7 +71,7 @@ function check(file: string): void {
   }
 }
 
-/** Without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
+/** The command for a PostgreSQL copy, without the password: pg_dump asks for it, or finds it in PGPASSWORD or ~/.pgpass. */
 function toDumpCommand(url: string, target: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return `pg_dump --format=custom --file=${toArgument(target)} DATABASE`;

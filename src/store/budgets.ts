@@ -1,4 +1,4 @@
-/** Budget accounts in the database. */
+/** Stores budget accounts in the database: what each has spent, and what nodes have drawn from it. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import {
@@ -100,13 +100,13 @@ export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 
   };
 }
 
-/** Returns what the nodes drew and did not spend. */
+/** Deletes what the nodes drew, so that unspent money is available again. */
 async function releaseAll(trx: Transaction<Schema>, nodes: readonly string[]): Promise<void> {
   await trx.deleteFrom('budget_leases').where('node', 'in', nodes).execute();
   await trx.deleteFrom('budget_nodes').where('node', 'in', nodes).execute();
 }
 
-/** One statement: between two an import could move money from outstanding to spent. */
+/** Reads the accounts in one statement: between two, an import could move money from outstanding to spent. */
 async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Promise<Map<string, AccountState>> {
   const rows = await db
     .selectFrom('budget_accounts')
@@ -135,7 +135,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
   return states;
 }
 
-/** Returns what the account has spent. The first statement writes, which takes SQLite's lock before anything is read. */
+/** Locks the account and returns what it has spent. The first statement writes, which takes SQLite's lock before anything is read. */
 async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   const endsAt = Number.isFinite(account.endsAtMs) ? account.endsAtMs : null;
   const row = {
@@ -158,7 +158,7 @@ async function lockAccount(trx: Transaction<Schema>, account: BudgetAccount): Pr
   return Number(spent_nanos);
 }
 
-/** From the daily sums: every period begins with a day, and a row that began before its end may arrive a moment later. */
+/** What an account has spent by the daily sums: every period begins with a day, and late rows of its last day arrive soon after. */
 async function readSpent(trx: Transaction<Schema>, account: BudgetAccount): Promise<number> {
   await lockAccounts(trx, 'alone');
   const { cost } = await trx
@@ -192,10 +192,10 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
   };
 }
 
-/** Some databases return sums as text, and null without rows. */
+/** A sum from the database; some databases return sums as text, and null if there are no rows. */
 type SumNanos = number | bigint | string | null;
 
-/** Sum over leases; the account has a column of the same name. */
+/** Money that nodes have drawn and not spent, summed over leases; the account has a column of the same name. */
 const outstandingNanos = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then budget_leases.drawn_nanos - budget_leases.spent_nanos else 0 end)`;
 const holders = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then 1 else 0 end)`;
 

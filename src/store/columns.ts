@@ -1,4 +1,4 @@
-/** Stored objects as rows: `lastSeenAtMs` is the column `last_seen_at`, `memberId` is `member`, undefined is null, and lists are JSON. */
+/** Converts stored objects to rows and back: `lastSeenAtMs` is column `last_seen_at`, `memberId` is `member`, undefined is null, lists are JSON. */
 
 import { getOrMake } from '../lib/get-or-make.ts';
 
@@ -12,7 +12,7 @@ export type ColumnOf<Field extends string> = Field extends 'memberId'
     : Snake<Field>;
 type Value<V> = V extends null | undefined ? null : V extends number ? number : string;
 
-/** The columns of stored objects: numbers and texts. */
+/** The columns of a stored object: each a number or a text. */
 export type Columns<T> = {
   readonly [Field in keyof T & string as ColumnOf<Field>]-?: Value<T[Field]>;
 };
@@ -43,7 +43,7 @@ export function fromRow<R extends object>(row: R): Fields<R> {
 const columns = new Map<string, string>();
 const fields = new Map<string, string>();
 
-/** Such as `client_request_id`, or `started_at`. */
+/** The column of a field, such as `client_request_id` or `started_at`. */
 export const columnOf = (field: string): string =>
   getOrMake(columns, field, () => {
     if (field === 'memberId') return 'member';
@@ -51,7 +51,7 @@ export const columnOf = (field: string): string =>
     return column.replace(/_(at|until)_ms$/, '_$1');
   });
 
-/** Such as `clientRequestId`, or `startedAtMs`. */
+/** The field of a column, such as `clientRequestId` or `startedAtMs`. */
 export const fieldOf = (column: string): string =>
   getOrMake(fields, column, () => {
     if (column === 'member') return 'memberId';

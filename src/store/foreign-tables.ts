@@ -8,17 +8,17 @@ import { StoreError } from './store-error.ts';
 export type ForeignRow = Readonly<Record<string, unknown>>;
 
 export interface ForeignTables {
-  /** Ordered by the first column; undefined where there is no such table. */
+  /** Reads a table in the order of its first column; undefined where there is no such table. */
   rows(table: string): Promise<readonly ForeignRow[] | undefined>;
   close(): Promise<void>;
 }
 
 const patienceMs = 30_000;
-/** Without a zone: the client would read it in this machine's. */
+/** PostgreSQL's type of times without a zone, here read as UTC; the client library would take this machine's zone. */
 const timestamp = 1114;
 const toInstant = (text: string): Date => new Date(`${text.replace(' ', 'T')}Z`);
 
-/** `url`: `postgres://...`, or the path of a SQLite file; `storeName`: the same without a password. Throws a StoreError. */
+/** Opens another program's database. `url`: `postgres://...` or a file's path; `storeName`: the same without a password. Throws a StoreError. */
 export async function openForeignTables(url: string, storeName: string): Promise<ForeignTables> {
   const asFault = (thrown: unknown): StoreError =>
     new StoreError(`${storeName} cannot be read (${reasonOf(thrown)})`, thrown);
@@ -55,7 +55,7 @@ function openSqlite(path: string): ForeignTables {
   };
 }
 
-/** All tables as of one moment. */
+/** Opens a PostgreSQL database so that all tables are read as of one moment. */
 async function openPostgres(url: string): Promise<ForeignTables> {
   const [{ Client }, { toClientConfig }] = await Promise.all([import('pg'), import('./postgres/postgres-pool.ts')]);
   const config = toClientConfig(url, { connectMs: patienceMs, statementMs: patienceMs });

@@ -1,4 +1,4 @@
-/** Nodes' health reports on their targets in the database. Each report is parsed once, and long ones in slices. */
+/** Stores nodes' health reports on their targets in the database. Each report is parsed once, long ones in slices. */
 
 import type { Kysely } from 'kysely';
 import type { DriftState } from '../core/drift.ts';
@@ -11,7 +11,7 @@ import { inBackground } from '../lib/time-slices.ts';
 import type { Schema } from './schema.ts';
 import { readTexts } from './stored-json.ts';
 
-/** A killed node could not withdraw its report. */
+/** Reports that are older than this are deleted: a killed node could not withdraw its own. */
 const forgottenAfterMs = 3_600_000;
 
 /** A report is written in lines of a few targets, so that a long one can be read and written in slices. */
@@ -22,7 +22,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
   /** The newest report of each node, as parsed or as this process wrote it. */
   const read = new Map<string, HealthReport>();
   let reading = Promise.resolve();
-  /** A worker writes reports alone, and has no use for them. */
+  /** Whether this process has asked for reports: a worker only writes its own and needs no copies of others. */
   let isAsked = false;
 
   async function readAgain(nodes: readonly string[]): Promise<void> {
@@ -113,7 +113,7 @@ function* toText(targets: readonly TargetState[]): Generator<undefined, string, 
   return `[${lines.join(separator)}]`;
 }
 
-/** Rows may be of another version: what is no list of states is empty. A former version wrote all states in one line. */
+/** Parses a report's states. What is no list of states, as from another version, is empty. A former version wrote all states in one line. */
 function* toTargetStates(text: string): Generator<undefined, TargetState[], undefined> {
   const states: TargetState[] = [];
   for (const line of text.slice(1, -1).split(separator)) {

@@ -1,4 +1,4 @@
-/** Virtual keys in the database, found by digest; secrets are never stored. */
+/** Stores virtual keys in the database, to be found by digest; secrets are never stored. */
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Selectable, Transaction } from 'kysely';
@@ -19,19 +19,19 @@ import { oneOf, readCaps, readTextMap, readTexts } from './stored-json.ts';
 
 interface KeyStoreDeps {
   readonly db: Kysely<Schema>;
-  /** For look-ups that a request waits for. */
+  /** The database connections for look-ups that a request waits for. */
   readonly quick: Kysely<Schema>;
   readonly clock: Clock;
   readonly recorder: Recorder;
 }
 
-/** Every first key has this ID, so that of two processes that create one, only one succeeds. */
+/** The ID of every first key, so that only one of two processes that create a first key succeeds. */
 const firstKeyId = 'key_first';
 
-/** The default actor: all other callers name theirs. */
+/** The default actor in the audit log; all other callers name their actor. */
 const someone = 'command line';
 
-/** Columns of numbers; all others hold text. */
+/** Columns with numbers; all others hold text. */
 const numbers: ReadonlySet<string> = new Set<keyof KeyRow>([
   ...(['created_at', 'revoked_at', 'old_digest_until', 'version', 'capture_ms', 'expires_at'] as const),
 ]);
@@ -159,7 +159,7 @@ function* toStoredKeys(rows: readonly KeyRow[]): Generator<undefined, StoredKey[
   return keys;
 }
 
-/** Reads the row and locks it until the transaction ends. An update that changes nothing does so in every database. */
+/** Reads a key's row and locks it until the transaction ends. In every database, an update that changes nothing locks the row. */
 function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | undefined> {
   return transaction
     .updateTable('keys')
@@ -169,7 +169,7 @@ function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | un
     .executeTakeFirst();
 }
 
-/** An update without a change makes no new version and no audit entry. */
+/** Applies a change. An update that changes nothing makes no new version and no audit entry. */
 async function apply(
   change: KeyChange,
   before: KeyRow,
@@ -184,7 +184,7 @@ async function apply(
   return toStoredKey(after);
 }
 
-/** A secret belongs to one key, even after its rotation. */
+/** Refuses a secret that a key has or had: it belongs to that key, even after its rotation. */
 async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
   const known = await findHolder(transaction, digest);
   if (known !== undefined) throw knownSecret();
@@ -222,7 +222,7 @@ function isSame(one: KeyRow, other: KeyRow): boolean {
 
 type KeyRow = Selectable<KeyTable>;
 
-/** 80 random bits in letters and digits that are not easily confused. */
+/** A new key ID: 80 random bits in letters and digits that are not easily confused. */
 function createKeyId(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
   return `key_${Array.from(randomBytes(16), (byte) => alphabet.charAt(byte % alphabet.length)).join('')}`;
@@ -239,7 +239,7 @@ function toKeyRow(id: string, key: NewKey, nowMs: number): KeyRow {
   return { id, name, digest, hint, ...toRow(pick(key, termFields)), ...times, old_digest: null, version: 1 };
 }
 
-/** Only the columns of fields that are there. */
+/** The columns to write: only those of fields that the change has. */
 function toColumns(change: KeyChange): Partial<KeyRow> {
   const changed = (['name', ...termFields] as const).filter((field) => change[field] !== undefined);
   return toRow(pick(change, changed)) as Partial<KeyRow>;
@@ -260,7 +260,7 @@ function toKeyRecord(row: KeyRow): KeyRecord {
   return { id: row.id, managedBy: 'store', ...toTerms(row), revokedAtMs: row.revoked_at ?? undefined };
 }
 
-/** A key for the audit log: of the secret only the hint. */
+/** The key as the audit log has it: only the hint of its secret. */
 function toAudited(row: KeyRow): unknown {
   const { id, managedBy, version, ...shown } = toStoredKey(row);
   return shown;
@@ -285,7 +285,7 @@ function toTerms(row: KeyRow): KeyTerms {
   };
 }
 
-/** Throws where a limit cannot be read: without it the key must not work. */
+/** Returns the value of a stored limit; throws where it cannot be read, as the key must not work without its limit. */
 function wanted<T>(value: T | undefined, id: string, field: string): T {
   if (value === undefined) {
     throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);

@@ -12,7 +12,7 @@ import type { Schema } from './schema.ts';
 import { nextMinute } from './series/series-cells.ts';
 import { StoreError } from './store-error.ts';
 
-/** Returns the names of the migrations that ran. `storeName` names the database in errors. */
+/** Runs the pending migrations, and returns their names. `storeName` names the database in errors. */
 export async function migrate(db: Kysely<Schema>, storeName: string): Promise<string[]> {
   const missing = await readMissing(db, storeName);
   if (missing.length === 0) return [];
@@ -30,7 +30,7 @@ export async function migrate(db: Kysely<Schema>, storeName: string): Promise<st
   return missing;
 }
 
-/** The names of the pending migrations. Refuses a database that is ahead of this version. */
+/** The names of the pending migrations. Throws for a database with migrations that this version does not know. */
 export async function readMissing(db: Kysely<Schema>, storeName: string): Promise<string[]> {
   const applied = await readApplied(db);
   const unknown = applied.find((name) => !Object.hasOwn(migrations, name));
@@ -44,7 +44,7 @@ export async function readMissing(db: Kysely<Schema>, storeName: string): Promis
     .toSorted();
 }
 
-/** Returns the names of the migrations that `version` does not know, now set aside for it. */
+/** Sets aside the migrations that `version` does not know, so that it can run, and returns their names. */
 export async function goBackTo(db: Kysely<Schema>, version: string, storeName: string): Promise<string[]> {
   const missing = await readMissing(db, storeName);
   const [first] = missing;
@@ -72,7 +72,7 @@ async function readTables(db: Kysely<Schema>): Promise<ReadonlySet<string>> {
 
 const table = 'migrations_set_aside';
 
-/** Returns the names of those now set aside. The caller excludes parallel migrations. */
+/** Sets aside the applied migrations that `version` does not know, and returns their names. The caller excludes parallel migrations. */
 export async function setAside(
   db: Kysely<Schema>,
   applied: readonly string[],
@@ -104,7 +104,7 @@ export async function setAside(
   return later;
 }
 
-/** Migrations that were set aside are applied already: they count again. `tables` are the existing tables. */
+/** Marks migrations that were set aside as applied again, as their tables still exist. `tables` are the existing tables. */
 async function takeUp(db: Kysely<Schema>, tables: ReadonlySet<string>): Promise<void> {
   if (!tables.has(table)) return;
   const { rows } = await sql<{ name: string }>`select name from ${sql.table(table)}`.execute(db);

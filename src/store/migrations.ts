@@ -1,4 +1,4 @@
-/** All migrations by name, in the order in which they run. Released ones keep their names and what they make. */
+/** Lists all migrations by name, in the order in which they run. Released ones keep their names and their effect. */
 
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
@@ -7,7 +7,7 @@ import { unitLeaves } from './ledger/ledger-sums.ts';
 import type { Schema } from './schema.ts';
 import { nextMinute } from './series/series-cells.ts';
 
-/** `byKey` ends a table of which the rows stand in the order of the key itself, where the database has such. */
+/** A migration of SQL statements. `byKey` ends the definition of a table whose rows SQLite stores in the order of the primary key. */
 const run = (toStatements: (db: Kysely<Schema>, byKey: string) => readonly string[]): Migration => ({
   async up(db: Kysely<Schema>) {
     const statements = toStatements(db, isSqlite(db) ? 'without rowid' : '');
@@ -15,7 +15,7 @@ const run = (toStatements: (db: Kysely<Schema>, byKey: string) => readonly strin
   },
 });
 
-/** A secret that is put there by mistake has another length than its digest. */
+/** A constraint against storing a secret by mistake: it has another length than its digest. */
 const digestOf = (table: string): string => `constraint ${table}_digest_is_sha256 check (length(digest) = 64)`;
 
 const groups = 'key, project, route, operation, model, upstream, outcome';
@@ -31,24 +31,24 @@ const sumColumns = [
 ].join();
 const sums = [...counts, 'duration_ms'].join(', ');
 
-/** What nearly every row has is in no index, and in no slice. */
+/** Values that nearly every row has: they are in no index, and in no slice. */
 const common: Readonly<Record<string, string>> = { outcome: "outcome <> 'ok'", status: 'status <> 200' };
 const sliced = ['key', 'project', 'model', 'upstream', 'operation', 'outcome', 'status'];
 const sliceMs = 1_024;
 const digitsOfTime = 12;
-/** In milliseconds, of the hex digits that an ID begins with: it is in each index. */
+/** The start time in milliseconds, computed from the hex digits that begin an ID: every index has the ID. */
 const startedAt = Array.from({ length: digitsOfTime }, (_, n) => {
   const digit = `(instr('0123456789abcdef', substr(id, ${n + 1}, 1)) - 1)`;
   return `(${digit} << ${4 * (digitsOfTime - 1 - n)})`;
 }).join(' + ');
 
-/** Of answers and of batches, until what they cost is known. `asking` and `ended` are JSON. */
+/** Columns of background answers and batches that are polled until their cost is known. `asking` and `ended` are JSON. */
 const pollingColumns = `
   id text not null, upstream text not null, credential text not null, key text not null, project text,
   model text not null, row_id text not null, asking text not null, ended text, created_at bigint not null,
   due_at bigint not null, node text not null, node_until bigint not null`;
 
-/** Of each table of sums by day: its columns after the first, and the same of a line of sums by hour. */
+/** For each view: the table of daily sums with its columns after the first, and the table of hourly sums with the columns to match. */
 const dayViews = {
   usage_all_days: ['usage_days', `${groups}, ${sums}`, 'usage_hours', `${groups}, ${sums}`],
   usage_all_key_days: [
@@ -71,11 +71,11 @@ const released: Readonly<Record<string, Migration>> = {
       not null, operations text, addresses text, created_at bigint not null, expires_at bigint, revoked_at bigint,
       ${digestOf('keys')})`,
   ]),
-  /** What each node said last of its targets. */
+  /** The latest health report of each node. */
   '0002-node-reports': run(() => [
     'create table node_reports (node text primary key not null, reported_at bigint not null, targets text not null)',
   ]),
-  /** What a key is capped by, whom it belongs to, and the secret that it had before. */
+  /** Limits of a key, its owner, and its previous secret. */
   '0003-key-caps': run(() => [
     // SQLite adds one column at a time.
     ...[
@@ -88,7 +88,7 @@ const released: Readonly<Record<string, Migration>> = {
     ].map((column) => `alter table keys add column ${column}`),
     'create unique index keys_old_digest on keys (old_digest)',
   ]),
-  /** What is configured in the store, what changed and who changed it. */
+  /** Configuration elements in the store, their changes, and who made them. */
   '0004-resources': run(() => [
     `create table resources (
       kind text not null, id text not null, document text not null, version bigint not null, created_at bigint not
@@ -146,7 +146,7 @@ const released: Readonly<Record<string, Migration>> = {
     'create table claims (name text primary key not null, claimed_at bigint not null)',
     'create index budget_leases_node on budget_leases (node)',
   ]),
-  /** Members of the console, and what proves who they are: sessions, tokens, passkeys, links. */
+  /** Members of the console and their means of signing in: sessions, tokens, passkeys, links. */
   '0007-access': run(() => [
     `create table members (
       id text primary key not null, email text not null unique, name text not null, role text not null, password_hash
@@ -176,7 +176,7 @@ const released: Readonly<Record<string, Migration>> = {
     'create table access_turn (id bigint primary key not null, turns bigint not null)',
     'insert into access_turn (id, turns) values (1, 0)',
   ]),
-  /** Version of a key, so that of two changes at the same time one is refused. */
+  /** Version of a key: of two changes at the same time, the second is refused. */
   '0008-key-versions': run(() => ['alter table keys add column version bigint default 1 not null']),
   '0009-key-days': run((_, byKey) => [
     `create table usage_key_days (
@@ -193,12 +193,12 @@ const released: Readonly<Record<string, Migration>> = {
     // No token may hand out a link any more: what one handed out before would be good for up to a week.
     "delete from invitations where invited_by like 'token: %'",
   ]),
-  /** When each node that draws from budgets was heard of last: what one drew that is lost for good comes back. */
+  /** When each node that draws from budgets was last active: money that a lost node had drawn is returned. */
   '0011-budget-nodes': run(() => [
     'create table budget_nodes (node text primary key not null, heard_at bigint not null)',
   ]),
   '0012-key-shapes': run(() => ['alter table keys add column shape text']),
-  /** In SQLite the slices of time in which the ledger has rows of a thing, in place of an index for each kind of thing. */
+  /** For SQLite: the time slices in which the ledger has rows of each key, model and so on; replaces an index for each of them. */
   '0013-ledger-slices': run((db, byKey) =>
     isSqlite(db)
       ? [
@@ -219,11 +219,11 @@ const released: Readonly<Record<string, Migration>> = {
 };
 
 /**
- * Steps that add tables, or columns that may be empty, or that can be undone as they are set aside: a version that does not know them
- * runs on beside them. Others belong elsewhere.
+ * Steps that older versions tolerate: they add tables or nullable columns, or can be undone when they are set aside. Other steps belong into
+ * `released`.
  */
 const runBeside: Readonly<Record<string, Migration>> = {
-  /** What upstreams keep for clients: whose it is, and which upstream and credential hold it. */
+  /** Objects that upstreams store for clients: the owner of each, and the upstream and credential that have it. */
   '0014-kept-objects': run((_, byKey) => [
     `create table kept_objects (
       id text not null, kind text not null, upstream text not null, owner text not null, credential text not null,
@@ -231,17 +231,17 @@ const runBeside: Readonly<Record<string, Migration>> = {
       ${byKey}`,
     'create index kept_objects_created on kept_objects (created_at)',
   ]),
-  /** Answers that upstreams make in the background, until what they cost is known. */
+  /** Answers that upstreams produce in the background, until their cost is known. */
   '0015-background-answers': run(() => [
     `create table background_answers (${pollingColumns}, constraint background_answers_pk primary key (id, upstream))`,
     'create index background_answers_due on background_answers (due_at)',
   ]),
-  /** What is said of the files that upstreams keep for clients, for lists of them. */
+  /** Facts of files that upstreams store for clients, to list them. */
   '0016-files': run(() => [
     'alter table kept_objects add column document text',
     "create index kept_files on kept_objects (owner, created_at, id) where kind = 'file'",
   ]),
-  /** Batches of requests, and what the files ask for that they are made of. */
+  /** Batches of requests, and what their input files request. */
   '0017-batches': run(() => [
     // As answers that are made in the background; an earlier version would take them for these.
     `create table batches (${pollingColumns}, constraint batches_pk primary key (id, upstream))`,
@@ -251,13 +251,13 @@ const runBeside: Readonly<Record<string, Migration>> = {
     'alter table kept_objects add column input text',
     "create index kept_batches on kept_objects (owner, created_at, id) where kind = 'batch'",
   ]),
-  /** What a request counted beside tokens, in its row. */
+  /** What a request counted besides tokens, in its ledger row. */
   '0018-ledger-units': run(() => ['alter table ledger add column units text']),
-  /** The trace that a request was part of, in its row. */
+  /** The trace that a request was part of, in its ledger row. */
   '0019-ledger-traces': run(() => ['alter table ledger add column trace_id text']),
-  /** What a node knows of models that change, beside what it says of its targets. */
+  /** What a node has observed of models that change, beside its health report. */
   '0020-node-drift': run(() => ['alter table node_reports add column drift text']),
-  /** Sums of what requests counted beside tokens: images, seconds, characters, calls of tools, what was saved. */
+  /** Sums of what requests counted besides tokens: images, seconds, characters, tool calls, savings. */
   '0021-usage-units': run((db, byKey) => [
     ...['usage_unit_hours', 'usage_unit_days'].map(
       (name) =>
@@ -273,12 +273,9 @@ const runBeside: Readonly<Record<string, Migration>> = {
       select span - span % 86400000, key, project, route, min(operation), model, upstream, outcome, unit, sum(amount)
       from usage_unit_hours group by 1, 2, 3, 4, 6, 7, 8, 9`,
   ]),
-  /** Which keys for the secrets in the store a node holds, by their IDs. */
+  /** The IDs of the keys with which a node can decrypt the store's secrets. */
   '0022-node-secret-keys': run(() => ['alter table node_reports add column secret_keys text']),
-  /**
-   * In SQLite the sums by day lack the latest hours, until these are rolled up; views have both. In PostgreSQL the
-   * views are the tables.
-   */
+  /** In SQLite the daily sums lack the latest hours until these are rolled up; views have both. In PostgreSQL the views show the tables. */
   [usageRollupStep]: run((db) => [
     ...(isSqlite(db)
       ? [
@@ -293,7 +290,7 @@ const runBeside: Readonly<Record<string, Migration>> = {
       return `create view ${view} as select span, ${columns} from ${days} ${isSqlite(db) ? later : ''}`;
     }),
   ]),
-  /** In SQLite new rows of the ledger go into a table of numbers; what most rows have in common is a line of another. */
+  /** In SQLite new ledger rows go into a table of numbers; values that many rows share are stored once in another table. */
   [compactStep]: run((db) =>
     isSqlite(db)
       ? [
@@ -315,7 +312,7 @@ const runBeside: Readonly<Record<string, Migration>> = {
       : [],
   ),
   '0025-key-lanes': run(() => ['alter table keys add column lane text']),
-  /** Counts and sketches of what happened, by minute, hour and day, in blocks. Rows from before are in none of them. */
+  /** Blocks of counts and sketches by minute, hour and day. Requests from before this step are in no block. */
   [seriesStep]: run((db) => [
     `create table series_blocks (
       id ${isSqlite(db) ? 'integer' : 'bigserial'} primary key, level integer not null, section integer not null, at
@@ -326,9 +323,9 @@ const runBeside: Readonly<Record<string, Migration>> = {
     `insert into series_since
       select 1, case when exists (select 1 from usage_hours) then ${nextMinute(Date.now())} else 0 end`,
   ]),
-  /** How long a request waited for an upstream, in its row. */
+  /** How long a request waited for a slot at an upstream, in its ledger row. */
   '0027-ledger-queue': run(() => ['alter table ledger add column queue_ms double precision']),
-  /** Alerts that are open or were, and the lease of the node that watches for all. */
+  /** Alerts that are or were open, and the lease of the node that evaluates alert rules. */
   '0028-alerts': run(() => [
     `create table alerts (
       id text primary key not null, rule text not null, kind text not null, subject text not null, severity text not
@@ -338,7 +335,7 @@ const runBeside: Readonly<Record<string, Migration>> = {
     'create index alerts_open on alerts (id) where closed_at is null',
     'create table alert_lease (id bigint primary key not null, holder text not null, until bigint not null)',
   ]),
-  /** How long a request waited for a connection to its upstream, in its row. */
+  /** How long a request waited for a connection to its upstream, in its ledger row. */
   '0029-ledger-connect': run(() => ['alter table ledger add column connect_ms double precision']),
 };
 
@@ -346,7 +343,7 @@ export const migrations: Readonly<Record<string, Migration>> = { ...released, ..
 
 export const passedOver: ReadonlySet<string> = new Set(Object.keys(runBeside));
 
-/** The last step of each. */
+/** The last migration of each released version. */
 export const lastStepOf: Readonly<Record<string, string>> = {
   '0.1.0': '0013-ledger-slices',
 };

@@ -1,4 +1,4 @@
-/** Opens the store of a URL. */
+/** Opens the store that a URL names. */
 
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -19,9 +19,9 @@ export interface OpenStoreOptions extends StoreLocation {
   readonly inThread?: boolean;
   /** How long an unreachable server is retried; undefined: it is an error at once. */
   readonly patienceMs?: number;
-  /** Watches the files of a SQLite store while it is open, unless it has its own thread. */
+  /** Called when the files of a SQLite store are lost; without a thread of its own, the process watches them while the store is open. */
   readonly onLoss?: (loss: StoreLoss) => void;
-  /** Called with a sentence before each retry. */
+  /** Called with a sentence for the operator before each retry. */
   readonly onRetry?: (sentence: string) => void;
 }
 
@@ -36,7 +36,7 @@ export function storeExists(url: string, { cwd }: StoreLocation): boolean {
   return location.kind === 'postgres' || (location.kind === 'file' && existsSync(location.path));
 }
 
-/** Disk space used on this machine; undefined for a server. */
+/** Disk space that the store uses on this machine; undefined for a server. */
 export async function storeBytes(url: string, { cwd }: StoreLocation): Promise<number | undefined> {
   const location = parseStoreUrl(url, cwd);
   if (location.kind !== 'file') return undefined;
@@ -52,7 +52,7 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary one, or `postgres://...`. Migrates its schema. Throws a StoreError. */
+/** Opens a store and migrates it. URLs: `sqlite:path/to/file.db`, `sqlite::memory:` for a temporary store, `postgres://...`. Throws a StoreError. */
 export async function openStore(url: string, options: OpenStoreOptions): Promise<Store> {
   const { cwd, clock = systemClock, inThread = false, onLoss } = options;
   const location = parseStoreUrl(url, cwd);
@@ -68,7 +68,7 @@ export async function openStore(url: string, options: OpenStoreOptions): Promise
   }
 }
 
-/** Runs the pending migrations and returns their names; or the names of those set aside for the version to go back to. */
+/** Runs the pending migrations and returns their names; with `backTo`, the names of those set aside for that version. */
 export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?: string): Promise<string[]> {
   const location = parseStoreUrl(url, cwd);
   if (location.kind === 'memory') return [];
@@ -84,12 +84,12 @@ export async function readMissingMigrations(url: string, { cwd }: StoreLocation)
   return (await loadPostgres()).readMissingOfPostgres(location.url);
 }
 
-/** Loaded on demand, to spare the time without PostgreSQL. */
+/** Loads PostgreSQL's code on demand, to spare others the time. */
 function loadPostgres() {
   return import('./postgres/postgres-store.ts');
 }
 
-/** Messages never contain the URL: servers' URLs hold passwords. */
+/** Parses a store's URL. Messages never contain the URL, because servers' URLs hold passwords. */
 export function parseStoreUrl(url: string, cwd: string): StoreUrl {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(url)?.[1]?.toLowerCase();
   if (scheme === 'postgres' || scheme === 'postgresql') return { kind: 'postgres', url };

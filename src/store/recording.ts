@@ -1,4 +1,4 @@
-/** Records a change: its audit log entry, and its number in the change feed of all nodes. */
+/** Records every change: writes its audit log entry, and numbers it in the change feed of all nodes. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type Kysely, type Selectable, sql, type Transaction } from 'kysely';
@@ -11,33 +11,33 @@ import { firstIdOf, toStorable } from './ledger/ledger-rows.ts';
 import type { Schema } from './schema.ts';
 import { oneOf } from './stored-json.ts';
 
-/** How a database notifies other nodes of a change at once. */
+/** Notifies other nodes of a change at once, if the database can. */
 export interface Signal {
-  /** Delivered when the transaction commits. */
+  /** Sends the notification when the transaction commits. */
   raise(transaction: Transaction<Schema>): Promise<void>;
   listen(onChange: () => void): { close(): Promise<void> };
 }
 
-/** Without notifications all nodes poll. */
+/** No notifications: all nodes poll instead. */
 export const noSignal: Signal = {
   raise: async () => undefined,
   listen: () => ({ close: async () => undefined }),
 };
 
-/** The action, and the element that other nodes must read again: undefined where they cache nothing of it. */
+/** A change for the audit log. `changed`: the element that other nodes must read again; undefined where they cache nothing of it. */
 export interface Trace extends Pick<AuditEntry, 'action' | 'subject' | 'before' | 'after'> {
   readonly changed?: Pick<Change, 'kind' | 'id'>;
 }
 
 export type Recorder = ReturnType<typeof createRecorder>;
 
-/** A reader that is more changes behind reads everything anew. */
+/** Number of changes that are kept; a reader that is further behind reads everything again. */
 const keptChanges = 10_000;
 const pruneEvery = 1_000;
 
 export function createRecorder(db: Kysely<Schema>, clock: Clock, signal: Signal) {
   return {
-    /** The entry is written last, and not at all where the work changed nothing. */
+    /** Does the work in a transaction and writes its entry last; writes none where the work changed nothing. */
     write: <T>(
       actor: string,
       work: (transaction: Transaction<Schema>, trace: (trace: Trace) => Promise<void>) => Promise<T>,
@@ -101,10 +101,10 @@ function toText(value: unknown): string | null {
 const sealed = '(sealed)';
 
 const secretNames = /(^|_)(key|secret|token|password|passphrase)$/i;
-/** A reference to the environment is no secret, and shows where one is read from. */
+/** A reference to an environment variable, which is no secret, and shows where a secret comes from. */
 const reference = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
-/** The part of a document for the audit log: everything but secrets, encrypted ones too. */
+/** A document for the audit log: without its secrets, even encrypted ones. */
 function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return value.startsWith('sealed:') ? sealed : value;
   if (Array.isArray(value)) return value.map(withoutSecrets);
@@ -151,7 +151,7 @@ function toEntry(row: Selectable<Schema['audit']>): AuditEntry {
   return { id, atMs: at, actor, action, subject, before: toValue(before), after: toValue(after) };
 }
 
-/** A damaged entry must not make the log unreadable. */
+/** The value of a stored text; a damaged one must not make the whole log unreadable. */
 function toValue(text: string | null): unknown {
   return text === null ? null : (readJson(text) ?? null);
 }
@@ -178,7 +178,7 @@ export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed
   };
 }
 
-/** A kind that only a newer version knows is at least a reason to read the configuration again. */
+/** A change as stored. A kind that only a newer version knows still makes nodes read the configuration again. */
 function toChange({ sequence, kind, subject, changed_at }: Selectable<Schema['changes']>): Change {
   return { sequence, kind: oneOf(kinds, kind) ?? 'resource', id: subject, atMs: changed_at };
 }

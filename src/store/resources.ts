@@ -1,4 +1,4 @@
-/** Configuration elements in the database. */
+/** Stores configuration elements in the database. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Resource, type ResourceKind, type ResourceStore, resourceKinds } from '../core/store/resources.ts';
@@ -14,7 +14,7 @@ import type { Schema } from './schema.ts';
 import { StoreError } from './store-error.ts';
 import { oneOf } from './stored-json.ts';
 
-/** An index holds at most about 2,700 bytes. */
+/** Longest ID, as an index holds at most about 2,700 bytes. */
 const longestIdBytes = 512;
 
 /** Above this number of changes, all elements are read in one statement. */
@@ -29,7 +29,7 @@ interface ResourceStoreDeps {
 
 interface Kept {
   readonly resources: readonly Resource[];
-  /** The last change that they contain. */
+  /** The last change that the elements contain. */
   readonly change: Change | undefined;
 }
 
@@ -46,7 +46,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     return kept.resources;
   }
 
-  /** Undefined where changes were lost, or are too many. */
+  /** The elements changed since a known change; undefined where changes were lost, or are too many. */
   async function changedSince(known: Change | undefined) {
     const names = new Set<string>();
     let change = known;
@@ -76,7 +76,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     return resources;
   }
 
-  /** Documents of known elements that have not changed are not read. */
+  /** Reads all elements, but not the documents of known ones that have not changed. */
   async function readAll(known: readonly Resource[]): Promise<Kept> {
     // The last change first, so that none between the two is missed.
     const change = await changes.latest();
@@ -169,20 +169,20 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
 type ResourceRow = Selectable<Schema['resources']>;
 type ResourceHead = Omit<ResourceRow, 'document'>;
 
-/** As the change feed names it. */
+/** The element's name in the change feed. */
 const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind}/${id}`;
 
-/** One that was deleted and created again may have the same version, and has another time. */
+/** Whether an element is unchanged. One that was deleted and created again may have the same version, but has another time. */
 const isSame = ({ version, created_at, updated_at }: ResourceHead, one: Resource): boolean =>
   one.version === version && one.createdAtMs === created_at && one.updatedAtMs === updated_at;
 
-/** In the order of `list`. */
+/** Whether an element comes first in the order of `list`. */
 function isBefore(one: Resource, other: Resource): boolean {
   if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs < other.createdAtMs;
   return one.kind === other.kind ? one.id < other.id : one.kind < other.kind;
 }
 
-/** Each with its known state. */
+/** Pairs each element with its known state. */
 function* matching(
   heads: readonly ResourceHead[],
   known: readonly Resource[],
@@ -207,7 +207,7 @@ function* toResources(rows: readonly ResourceRow[]): Generator<undefined, Resour
   return resources;
 }
 
-/** Reads the row and locks it until the transaction ends. An update that changes nothing does so in every database. */
+/** Reads an element's row and locks it until the transaction ends. In every database, an update that changes nothing locks the row. */
 function take(transaction: Transaction<Schema>, kind: ResourceKind, id: string): Promise<ResourceRow | undefined> {
   return transaction
     .updateTable('resources')
@@ -221,7 +221,7 @@ function isExpected(row: ResourceRow | undefined, expected: number | undefined):
   return expected === undefined || expected === (row?.version ?? 0);
 }
 
-/** Undefined for a kind that only another version knows. */
+/** The element of a row; undefined for a kind that only another version knows. */
 function toResource(row: ResourceRow): Resource | undefined {
   const kind = oneOf(resourceKinds, row.kind);
   if (kind === undefined) return undefined;

@@ -1,4 +1,4 @@
-/** The current tables for queries; `migrations.ts` creates them. */
+/** Types of the current tables, for queries; `migrations.ts` creates the tables. */
 
 import type { Generated } from 'kysely';
 import type { Capture, LedgerRow } from '../core/accounting/ledger-row.ts';
@@ -25,14 +25,14 @@ export interface Schema {
     readonly reported_at: number;
     /** A JSON list of target states. */
     readonly targets: string;
-    /** Its drift states, as JSON; null in rows of a former version. */
+    /** What the node observed of models that change, as JSON; null in rows of a former version. */
     readonly drift: string | null;
-    /** The IDs of the keys that it can decrypt stored secrets with, as a JSON list; null where it did not report them. */
+    /** IDs of the keys with which the node can decrypt stored secrets, as a JSON list; null where it did not report them. */
     readonly secret_keys: string | null;
   };
-  /** The secrets in a document are encrypted. */
+  /** Configuration elements; the secrets in their documents are encrypted. */
   readonly resources: Columns<Resource>;
-  /** One row, with the ID 1. */
+  /** Number of the latest change, in one row with the ID 1. */
   readonly change_counter: { readonly id: number; readonly latest: number };
   readonly changes: {
     readonly sequence: number;
@@ -46,24 +46,24 @@ export interface Schema {
     readonly actor: string;
     readonly action: string;
     readonly subject: string;
-    /** JSON. */
+    /** The element before the change, as JSON; `after` likewise. */
     readonly before: string | null;
     readonly after: string | null;
   };
   readonly settings: {
     readonly name: string;
-    /** JSON. */
+    /** The value as JSON. */
     readonly value: string;
   };
   readonly ledger: LedgerTable;
-  /** SQLite only, as are the next two. */
+  /** Time slices; this table and the next two exist in SQLite only. */
   readonly ledger_slices: LedgerSliceTable;
   readonly ledger_places: LedgerSharedTable;
-  /** Further columns are in `ledger-compact.ts`. */
+  /** Compact ledger rows, whose other columns are in `ledger-compact.ts`. */
   readonly ledger_rows: {
-    /** The time, and some bits of the ID after it. */
+    /** The start time, and some bits of the ID's random part. */
     readonly seq: number;
-    /** The remaining characters of the ID. */
+    /** The characters of the ID after its time. */
     readonly rest: string;
     readonly place: number;
   };
@@ -72,10 +72,10 @@ export interface Schema {
   readonly usage_key_days: KeyUsageTable;
   readonly usage_unit_hours: UnitUsageTable;
   readonly usage_unit_days: UnitUsageTable;
-  /** SQLite only; the views below have all daily sums, rolled up or not. One row, with the ID 1. */
+  /** SQLite only: how far the daily sums are complete; the views below add the hours after that. One row, with the ID 1. */
   readonly usage_rollup: {
     readonly id: number;
-    /** Daily sums hold all hours before, and none later. */
+    /** Daily sums hold all hours before this time, and none later. */
     readonly before: number;
   };
   readonly usage_all_days: UsageTable;
@@ -83,24 +83,24 @@ export interface Schema {
   readonly usage_all_unit_days: UnitUsageTable;
   readonly series_blocks: {
     readonly id: Generated<number>;
-    /** Rows of one import, a minute, an hour or a day: see `levels`. */
+    /** The time that a block covers: that of an import's rows, a minute, an hour or a day; see `levels`. */
     readonly level: number;
-    /** The included names: see `sections`. */
+    /** The kinds of names that the block's cells have: see `sections`. */
     readonly section: number;
     readonly at: number;
-    /** 1 where a longer block includes it. */
+    /** 1 where a block of a longer time includes this one. */
     rolled: number;
     readonly data: Uint8Array;
   };
-  /** One row, with the ID 1. */
+  /** When the series begin, in one row with the ID 1. */
   readonly series_since: {
     readonly id: number;
-    /** All rows that began at this time or later are in blocks. */
+    /** All rows that began at this time or later are in series blocks. */
     readonly at: number;
   };
-  /** `untold` is null where all were notified. */
+  /** Alerts; `untold` lists the pending notifications, and is null where there are none. */
   readonly alerts: Columns<Omit<StoredAlert, 'untold'> & { readonly untold?: readonly string[] }>;
-  /** One row, with the ID 1. */
+  /** The node that evaluates the alert rules, in one row with the ID 1. */
   readonly alert_lease: { readonly id: number; readonly holder: string; readonly until: number };
   readonly captures: Columns<Capture & { readonly id: string }>;
   readonly journals: {
@@ -109,10 +109,10 @@ export interface Schema {
     readonly position: number;
     readonly imported_at: number;
   };
-  /** One row, with the ID 1, once anything was pruned. */
+  /** How far the ledger is pruned: one row with the ID 1, once anything was pruned. */
   readonly pruning: {
     readonly id: number;
-    /** Rows that began before are deleted, or being deleted. */
+    /** Rows that began before this time are deleted, or being deleted. */
     readonly before: number;
   };
   readonly budget_accounts: {
@@ -120,7 +120,7 @@ export interface Schema {
     readonly holder_kind: string;
     readonly holder_id: string;
     readonly starts_at: number;
-    /** Null where it never ends. */
+    /** End of the budget period; null where it never ends. */
     readonly ends_at: number | null;
     readonly spent_nanos: number;
   };
@@ -143,7 +143,7 @@ export interface Schema {
     readonly failed_at: number;
     readonly blocked_until: number;
   };
-  /** One row, with the ID 1. */
+  /** A row with the ID 1, which changes to members lock. */
   readonly access_turn: { readonly id: number; readonly turns: number };
   readonly kept_objects: Omit<Columns<StoredObject>, 'kind'> & { readonly kind: StoredKind };
   readonly background_answers: BackgroundAnswerTable;
@@ -152,7 +152,7 @@ export interface Schema {
 
 type KeyFields = 'id' | 'name' | 'hint' | 'createdAtMs' | 'revokedAtMs' | 'version';
 
-/** Terms are null where unset, and where a former version did not know them. */
+/** Columns of a key's terms; null where a term is unset, or a former version did not know it. */
 type KeyTermColumns = Columns<Partial<KeyTerms> & Pick<KeyTerms, 'models'>>;
 
 export interface KeyTable extends KeyTermColumns, Columns<Pick<StoredKey, KeyFields>> {
@@ -163,7 +163,7 @@ export interface KeyTable extends KeyTermColumns, Columns<Pick<StoredKey, KeyFie
   readonly old_digest_until: number | null;
 }
 
-/** Fields that are stored otherwise: a time as `started_at`, a boolean as 0 or 1, and JSON, which is null where there is nothing in it. */
+/** Fields that are stored under another name or type: times, booleans as 0 or 1, and JSON, which is null where it would be empty. */
 interface StoredFields {
   readonly started_at: number;
   readonly is_estimated: number;
@@ -187,15 +187,15 @@ export const nameColumns = [
 
 export interface LedgerSharedTable extends Pick<LedgerTable, (typeof nameColumns)[number]> {
   readonly id: number;
-  /** No row that uses it began more than a day later. */
+  /** No row that uses these values began more than a day after this time. */
   readonly used_at: number;
 }
 
-/** Present where rows of this name began within this time slice. */
+/** A time slice in which rows with this name began. */
 export interface LedgerSliceTable {
-  /** A column of the ledger. */
+  /** The ledger column that has the name. */
   readonly kind: string;
-  /** Empty where the row has none. */
+  /** The value of the column; empty where rows have none. */
   readonly name: string;
   /** Milliseconds since the epoch, divided by the length of a slice. */
   readonly slice: number;
@@ -204,7 +204,7 @@ export interface LedgerSliceTable {
 /** An integer that may exceed JavaScript's exact numbers. */
 type Count = number | bigint;
 
-/** In the order in which they are written. */
+/** Columns of figures, in the order in which they are written. */
 export const sumColumns = [
   ...(['requests', 'input_tokens', 'output_tokens', 'search_units', 'items', 'cost_nanos', 'unpriced'] as const),
   ...(['estimated', 'request_bytes', 'response_bytes', 'duration_ms'] as const),
@@ -214,12 +214,12 @@ type SumColumns = Readonly<Record<Exclude<(typeof sumColumns)[number], 'duration
   readonly duration_ms: number;
 };
 
-/** The key of a sum. */
+/** Columns that identify a sum. */
 export interface UsageGroup {
   /** Milliseconds since the epoch, at the beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
-  /** Empty where there is none, like model and upstream. */
+  /** Empty where the requests have no project; model and upstream are treated likewise. */
   readonly project: string;
   readonly route: string;
   readonly operation: string;
@@ -230,37 +230,37 @@ export interface UsageGroup {
 
 export interface UsageTable extends UsageGroup, SumColumns {}
 
-/** Units beside tokens, search units and items: one line for each. */
+/** Sums of units besides tokens, search units and items: one row for each unit. */
 export interface UnitUsageTable extends UsageGroup {
-  /** As in `units` of the ledger; each kind of tool by itself. */
+  /** Name of the unit, as in `units` of the ledger; each kind of tool is a unit. */
   readonly unit: string;
   readonly amount: number;
 }
 
-/** Over all routes, models, upstreams and outcomes. */
+/** Daily sums by key and project, over all routes, models, upstreams and outcomes. */
 export interface KeyUsageTable extends SumColumns {
   /** Milliseconds since the epoch, at the beginning of the day. */
   readonly span: number;
   readonly key: string;
-  /** Empty where there is none. */
+  /** Empty where the key has no project. */
   readonly project: string;
   /** Requests with another outcome than `ok`. */
   readonly errors: Count;
 }
 
-/** Times are milliseconds since the epoch, here and in the tables below. */
+/** Members. Times are milliseconds since the epoch, here and in the tables below. */
 export type MemberTable = Columns<Omit<StoredMember, 'passkeys'>>;
 export type SessionTable = Columns<StoredSession & { readonly digest: string }>;
 export type TokenTable = Columns<StoredToken & { readonly digest: string }>;
-/** `public_key` is base64url. */
+/** Passkeys; `public_key` is base64url. */
 export type PasskeyTable = Columns<StoredPasskey>;
-/** `kept` is for a reset; null where it is empty. */
+/** Invitations and reset links. `kept`: the means that a reset keeps; null where it keeps none. */
 export type InvitationTable = Columns<
   StoredInvitation & { readonly digest: string; readonly kept?: readonly string[] }
 >;
 
 interface BackgroundAnswerTable extends Columns<Omit<BackgroundAnswer, 'estimate' | 'end'>> {
-  /** JSON: the estimate, and the end. */
+  /** The request estimate, and how the work ended, as JSON. */
   readonly asking: string;
   readonly ended: string | null;
   readonly due_at: number;

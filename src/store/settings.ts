@@ -1,4 +1,4 @@
-/** Settings in the database: a name and any JSON value each. */
+/** Stores settings in the database: each is a name and a JSON value. */
 
 import { randomBytes } from 'node:crypto';
 import type { Kysely, Transaction } from 'kysely';

@@ -1,4 +1,4 @@
-/** A store failure as one sentence for the operator, with advice. */
+/** Defines the error for a store failure: one sentence for the operator, with advice. */
 
 import { UserFault } from '../core/user-fault.ts';
 

@@ -1,4 +1,4 @@
-/** The store, as shared by both databases. */
+/** Composes the store from its parts, which are the same for SQLite and PostgreSQL. */
 
 import type { Kysely } from 'kysely';
 import type { Store } from '../core/store/store.ts';
@@ -22,9 +22,9 @@ import { createStoredObjectStore } from './stored-objects.ts';
 
 export interface StoreParts {
   readonly db: Kysely<Schema>;
-  /** The same database with short timeouts, for statements that a request waits for. */
+  /** Connections to the same database with short timeouts, for statements that a request waits for. */
   readonly quick?: Kysely<Schema>;
-  /** The same database for budgets: with longer timeouts, as a late grant serves the next request. */
+  /** Connections to the same database for budgets, with longer timeouts, as a late grant still serves the next request. */
   readonly money?: Kysely<Schema>;
   readonly clock: Clock;
   readonly signal?: Signal;

@@ -4,7 +4,7 @@ import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rat
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 
-/** Undefined where it is no list of text. */
+/** The texts in a column; undefined where it holds no list of texts. */
 export function readTexts(text: string): string[] | undefined {
   const list = readJson(text);
   return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;
@@ -18,7 +18,7 @@ export function readTextMap(text: string | null): Record<string, string> {
   );
 }
 
-/** Undefined where it is no object: the caps are unknown then. */
+/** The caps in a column; undefined where it holds no object, so that the caps are unknown. */
 export function readCaps(text: string | null): Caps | undefined {
   if (text === null) return noCaps;
   const caps = readJson(text);
@@ -58,7 +58,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
-/** Replaces NUL, which PostgreSQL's text cannot hold, by U+FFFD, as UTF-8 does with unpaired surrogates. */
+/** Replaces NUL, which PostgreSQL's text cannot hold, by U+FFFD, which UTF-8 also uses in place of unpaired surrogates. */
 export function toStorableText(text: string): string {
   return text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text;
 }

@@ -1,4 +1,4 @@
-/** Stored objects in the database: one row each, found by ID. */
+/** Stores in the database which objects upstreams store for clients: one row each, found by ID. */
 
 import type { Kysely, Selectable } from 'kysely';
 import {
@@ -18,7 +18,7 @@ const rowsAtOnce = 100;
 const idsAtOnce = 500;
 const prunedAtOnce = 2_000;
 
-/** `quick` for statements that a request waits for. */
+/** Creates the store. `quick`: the connections for statements that a request waits for. */
 export function createStoredObjectStore(db: Kysely<Schema>, quick: Kysely<Schema>): StoredObjectStore {
   return {
     async add(objects) {
@@ -108,7 +108,7 @@ function toObject({ kind, document, input, ...row }: Row): StoredObject {
   return { ...fromRow(row), kind, ...(document !== null && { document }), ...asked };
 }
 
-/** Undefined for what another version wrote differently, and so judged differently. */
+/** What a batch's input file requests; undefined where another version wrote it differently, and so may have checked it differently. */
 function toInput(value: unknown): Pick<StoredObject, 'input'> {
   if (!isMapping(value)) return {};
   const { model, upstreamModel } = value;

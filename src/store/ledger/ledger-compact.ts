@@ -1,4 +1,4 @@
-/** SQLite: ledger rows as compact numbers in time order. Rows that do not fit are in `ledger`, like those of older versions; both are read. */
+/** Stores SQLite's ledger rows as compact numbers in time order. Rows that do not fit, and older ones, are in `ledger`; both tables are read. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import { CompiledQuery, type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
@@ -20,18 +20,18 @@ import {
 } from './ledger-rows.ts';
 import { SharedValues } from './ledger-shared.ts';
 
-/** `seq` holds the milliseconds since then, and 13 bits of the ID after its time, which a number represents exactly. */
+/** `seq` counts milliseconds from this moment, followed by 13 bits of the ID's random part; a JavaScript number holds it exactly. */
 export const epochMs = Date.UTC(2020, 0, 1);
 export const perMs = 2 ** 13;
 const endMs = epochMs + 2 ** 40;
-/** Hex digits whose upper 13 bits are in `seq`. */
+/** Hex digits of the ID's random part that are read; their upper 13 bits are in `seq`. */
 const digits = 4;
 const spareBits = 3;
 
-/** The smallest `seq` of rows that began at this time or later; whole milliseconds. */
+/** The smallest `seq` of rows that began at `ms` or later, where `ms` is rounded up to whole milliseconds. */
 export const firstSeqOf = (ms: number): number => (Math.ceil(Math.min(Math.max(ms, epochMs), endMs)) - epochMs) * perMs;
 
-/** Undefined where the ID cannot be represented. */
+/** The `seq` of an ID; undefined where the ID cannot be represented as one. */
 export function toSeq(id: string): number | undefined {
   return isId(id) ? seqAt(toTimeOf(id), id) : undefined;
 }
@@ -47,7 +47,7 @@ export const toRest = (id: string): string => id.slice(idDigitsOfTime);
 const startedAt = sql`(ledger_rows.seq / ${sql.lit(perMs)} + ${sql.lit(epochMs)})`;
 const id = sql`(printf('%012x', ${startedAt}) || ledger_rows.rest)`;
 
-/** Columns that few rows have: in `more`, a JSON object. */
+/** Columns that few rows have, stored together as a JSON object in the column `more`. */
 const rareColumns = ['tries', 'search_units', 'client_address', 'units', 'trace_id', 'queue_ms', 'connect_ms'] as const;
 
 function toCompact(column: keyof LedgerTable): RawBuilder<unknown> {
@@ -63,7 +63,7 @@ function toCompact(column: keyof LedgerTable): RawBuilder<unknown> {
 export const compactColumns: RawBuilder<LedgerTable> = sql`${sql.join(ledgerColumns.map(toCompact))}`;
 const columnsOfLedger = sql.join(ledgerColumns.map((column) => sql.ref(column)));
 
-/** SQLite joins a cross join from left to right. */
+/** The tables of compact rows, for `from`. As a cross join, SQLite reads them from left to right. */
 export const fromCompact = sql`ledger_rows cross join ledger_places on ledger_places.id = ledger_rows.place`;
 
 /** All rows of the time span in both tables, in the form of `ledger`. */
@@ -93,7 +93,7 @@ export async function readCompactExtent(
   return { firstMs: Math.floor(first / perMs) + epochMs, lastMs: Math.floor(last / perMs) + epochMs };
 }
 
-/** The start time of the row at this position, counted from the oldest that began before; undefined where there are fewer. */
+/** The start time of the row at this position, counted from the oldest row before `beforeMs`; undefined where there are fewer rows. */
 export async function readCompactTime(
   db: Kysely<Schema>,
   beforeMs: number,
@@ -136,13 +136,13 @@ export async function deleteSharedValues(trx: Kysely<Schema>, beforeMs: number):
     .execute();
 }
 
-/** For a version without this table; the shared values stay. */
+/** Moves all rows to `ledger`, for an older version that has only this table; the shared values stay. */
 export async function moveCompactBack(trx: Kysely<Schema>): Promise<void> {
   await sql`insert into ledger (${columnsOfLedger}) select ${compactColumns} from ${fromCompact}`.execute(trx);
   await sql`delete from ledger_rows`.execute(trx);
 }
 
-/** For rows in the order of their time: many have the same prefix. */
+/** Creates the function that computes `seq`, fastest for rows in the order of their time, as many have the same prefix. */
 function createSeqs(): (row: Pick<LedgerTable, 'id' | 'started_at'>) => number | undefined {
   let latestMs = Number.NaN;
   let prefix = '';
@@ -162,14 +162,14 @@ interface CompactEntry extends Entry {
   readonly seq: number;
 }
 
-/** Made once, as a statement is built in more time than it runs. */
+/** Compiled once, as building such a statement takes longer than running it. */
 const savepoint = {
   begin: CompiledQuery.raw('savepoint part'),
   undo: CompiledQuery.raw('rollback to part'),
   end: CompiledQuery.raw('release part'),
 };
 
-/** `insertOther` receives rows that do not fit the table. Both return the new rows. */
+/** Inserts rows into the compact table; `insertOther` receives those that do not fit it. Both return the new rows. */
 export class CompactInsert {
   readonly #shared: SharedValues;
   readonly #insert: Insert<CompactEntry, number>;
@@ -187,7 +187,7 @@ export class CompactInsert {
     this.#insertOther = insertOther;
   }
 
-  /** After a failed transaction. */
+  /** To be called after a failed transaction: forgets the shared values that it read or added. */
   forget(): void {
     this.#shared.forget();
   }
@@ -204,7 +204,7 @@ export class CompactInsert {
     return fresh;
   }
 
-  /** Throws `NumbersTaken` unless `isCareful`, which takes longer. */
+  /** Inserts the rows. Throws `NumbersTaken` unless `isCareful`, which takes longer but finds out which rows exist. */
   async #run(trx: Transaction<Schema>, rows: readonly ImportedRow[], isCareful: boolean): Promise<readonly Entry[]> {
     await this.#shared.open(trx);
     const toSeqOf = createSeqs();
@@ -239,7 +239,7 @@ export class CompactInsert {
     return createSeqs()(row) !== undefined;
   }
 
-  /** For rows of the other table. Returns the IDs of those now in this one. */
+  /** Inserts rows that are in `ledger`, and returns the IDs of those that are now in the compact table. */
   async move(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly string[]> {
     await this.#shared.open(trx);
     const toSeqOf = createSeqs();
@@ -267,10 +267,10 @@ export class CompactInsert {
   }
 }
 
-/** By existing rows; of several in one statement it is unknown which. */
+/** Thrown where existing rows have the same `seq`; of several rows in one statement it is unknown which. */
 class NumbersTaken extends Error {}
 
-/** Returns those in the other table, which has few rows, or none of this time. */
+/** Returns the IDs of rows that are in `ledger` already; this table has few rows, or none of this time. */
 async function readOthers(
   trx: Kysely<Schema>,
   compact: readonly CompactEntry[],
@@ -296,7 +296,7 @@ async function readOthers(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** Reads rows with the same numbers, which may be the same rows. */
+/** Reads the IDs of rows with the same `seq`, which may be the same rows. */
 async function readTaken(trx: Kysely<Schema>, entries: readonly CompactEntry[]): Promise<ReadonlySet<string>> {
   const seqs = JSON.stringify(entries.map(({ seq }) => seq));
   const { rows } = await sql<{ id: string }>`
@@ -304,7 +304,7 @@ async function readTaken(trx: Kysely<Schema>, entries: readonly CompactEntry[]):
   return new Set(rows.map((row) => row.id));
 }
 
-/** In the table's order, and written out: read by computed names, all of an import takes a tenth longer. */
+/** The values in the order of the columns. They are written out: with computed names, a whole import takes a tenth longer. */
 const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
   seq,
   toRest(row.id),
@@ -328,7 +328,7 @@ const toValues = ({ seq, names, row }: CompactEntry): SQLInputValue[] => [
   toMore(row),
 ];
 
-/** Rare columns that the row has, as a JSON object. Most rows have none, which written names show sooner, as above: then null. */
+/** Rare columns that the row has, as a JSON object, or null. Most rows have none, which written-out names show sooner. */
 function toMore(row: RowFigures): string | null {
   const { tries, search_units, client_address, units, trace_id, queue_ms, connect_ms } = row;
   const isPlain = tries === null && search_units === null && client_address === null && units === null;

@@ -1,4 +1,4 @@
-/** SQLite: moves rows of former versions from `ledger` to this version's table, a few at a time, oldest first; a mark shows how far. */
+/** Moves rows of former versions from SQLite's `ledger` to the compact table, a few at a time, oldest first; a mark shows how far. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Schema } from '../schema.ts';
@@ -6,16 +6,16 @@ import { readSetting, writeSetting } from '../settings.ts';
 import { CompactInsert } from './ledger-compact.ts';
 import { isSqlite } from './ledger-insert.ts';
 
-/** Takes about 10 ms, so that other writers are not blocked for long. */
+/** Rows moved in one transaction. It takes about 10 ms, so that other writers are not blocked for long. */
 const rowsAtOnce = 500;
 
 /** Name of the setting that holds the ID of the last row examined. */
 const markName = 'former_rows';
 
-/** Undefined where no row was ever moved. */
+/** The ID of the last row examined; undefined where no row was ever moved. */
 export const readFormerMark = (db: Kysely<Schema>): Promise<string | undefined> => readSetting(db, markName);
 
-/** After all rows were moved back. */
+/** Deletes the mark, after all rows were moved back. */
 export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
   await db.deleteFrom('settings').where('name', '=', markName).execute();
 }
@@ -24,7 +24,7 @@ export async function forgetFormerMark(db: Kysely<Schema>): Promise<void> {
 export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
   if (!isSqlite(db)) return async () => false;
   const compact = new CompactInsert(db, async () => []);
-  /** The last examined ID: rows that cannot be moved are examined once. */
+  /** The last examined ID, so that rows that cannot be moved are examined only once. */
   let lookedAt = '';
   let lastMark: string | undefined;
   const move = async (trx: Transaction<Schema>): Promise<boolean> => {

@@ -63,7 +63,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
       .execute();
   }
 
-  /** Part by part, so that little of it is in memory at a time. */
+  /** Imports a journal into SQLite part by part, so that little of it is in memory at a time. */
   async function importCompact(
     trx: Transaction<Schema>,
     compact: CompactInsert,
@@ -129,7 +129,7 @@ async function joinParts(first: ImportedPart, next: NextPart): Promise<ImportedP
   return { rows, position };
 }
 
-/** What the rows of an import add to other tables: written once, after all rows. */
+/** Collects what the rows of an import add to other tables, which is written once after all rows. */
 class ImportSums {
   rows = 0;
   readonly byHour = new HourSums();
@@ -188,7 +188,7 @@ function createInsertOfFresh(db: Kysely<Schema>): Insert<Entry, Entry> {
   };
 }
 
-/** Of two rows with one ID the first counts. Sorted by ID, so that parallel imports lock in one order, without deadlocks. */
+/** The entries sorted by ID, so that parallel imports lock in one order, without deadlocks. Of two rows with one ID the first counts. */
 function toEntries(rows: readonly ImportedRow[]): Entry[] {
   const byId = new Map<string, Entry>();
   for (const row of rows) if (!byId.has(row.row.id)) byId.set(row.row.id, toEntry(row));
@@ -233,7 +233,7 @@ async function insertCaptures(trx: Transaction<Schema>, rows: readonly Entry[]):
   for (const part of inParts(captures, mostPerStatement)) await insertNew(trx, 'captures', part);
 }
 
-/** Books the costs on the rows' accounts; unknown accounts are skipped. */
+/** Adds the costs of rows to their budget accounts; unknown accounts are skipped. */
 async function bookCosts(trx: Transaction<Schema>, { byAccount, leases }: Costs): Promise<void> {
   if (byAccount.size > 0) await lockAccounts(trx, 'shared');
   for (const part of inParts([...byAccount.keys()].sort(compareTexts), mostPerStatement)) {
@@ -272,7 +272,7 @@ type LeaseCost = Omit<Schema['budget_leases'], 'spent_nanos'> & { spent_nanos: n
 
 class Costs {
   readonly byAccount = new Map<string, number>();
-  /** By account and node. */
+  /** Costs by account and node. */
   readonly leases = new Map<string, LeaseCost>();
 
   add(rows: readonly Entry[]): void {
@@ -292,5 +292,5 @@ class Costs {
   }
 }
 
-/** Capped at the largest exact number: nine million dollars in one import. */
+/** Adds costs, up to the largest exact number: nine million dollars in one import. */
 const addNanos = (one: number, other: number): number => Math.min(one + other, Number.MAX_SAFE_INTEGER);

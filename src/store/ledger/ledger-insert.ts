@@ -1,4 +1,4 @@
-/** Multi-row insert statements, prepared once because preparing takes longer than running. */
+/** Builds insert statements for many rows; they are prepared once, because preparing takes longer than running. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type CompiledQuery, type InsertObject, type Kysely, SqliteAdapter, sql, type Transaction } from 'kysely';
@@ -7,10 +7,10 @@ import { withEach } from '../sqlite/sqlite-statements.ts';
 
 export const mostPerStatement = 1_000;
 
-/** Takes any number of rows, all with the same columns in the same order. */
+/** An insert of any number of rows, all with the same columns in the same order. */
 export type Insert<T, R> = (trx: Transaction<Schema>, rows: readonly T[]) => Promise<readonly R[]>;
 
-/** Existing rows stay as they are. Returns how many were new. */
+/** Inserts the rows that are new; existing ones stay as they are. Returns how many were new. */
 export async function insertNew<Table extends keyof Schema & string>(
   db: Kysely<Schema>,
   table: Table,
@@ -21,14 +21,14 @@ export async function insertNew<Table extends keyof Schema & string>(
   return Number(numInsertedOrUpdatedRows ?? 0);
 }
 
-/** SQLite has no round trips: inserting row by row is fastest. */
+/** Whether the database is SQLite: it has no round trips, so that inserting row by row is fastest. */
 export const isSqlite = (db: Kysely<Schema>): boolean => db.getExecutor().adapter instanceof SqliteAdapter;
 
 const accountLock = 7_370_017_385_206_472;
 
 /**
- * An import books on known accounts, and a new account begins with the sums of earlier imports: one of the two waits, so that no cost is
- * missed between them. Imports share the lock. SQLite has one writer at a time.
+ * Locks the budget accounts. An import books on known accounts, and a new account begins with the sums of earlier imports: one of the two waits, so
+ * that no cost is missed between them. Imports share the lock. SQLite has one writer at a time.
  */
 export async function lockAccounts(trx: Transaction<Schema>, mode: 'shared' | 'alone'): Promise<void> {
   if (isSqlite(trx)) return;
@@ -36,10 +36,10 @@ export async function lockAccounts(trx: Transaction<Schema>, mode: 'shared' | 'a
   await sql`select ${lock}(${sql.lit(accountLock)})`.execute(trx);
 }
 
-/** Rows in a SQLite statement: one row takes half as long again, and more gain nothing. */
+/** Rows in one SQLite statement. Row by row takes half as long again, and more rows at once gain nothing. */
 export const severalRows = 16;
 
-/** For SQLite: the statement takes a few rows, one by default. Returns how many each statement wrote. */
+/** Creates an insert for SQLite: one statement takes a few rows, one by default. Returns how many rows each statement wrote. */
 export function createInsertOfEach<T extends object>(
   compile: (rows: T[]) => CompiledQuery,
   toValues: (row: T) => SQLInputValue[] = Object.values,
@@ -64,7 +64,7 @@ function* listsOf<T>(rows: readonly T[], length: number, toValues: (row: T) => S
   for (const part of inParts(rows, length)) yield none.concat(...part.map(toValues));
 }
 
-/** For PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Returns the statement's rows. */
+/** Creates an insert for PostgreSQL: the statement takes all rows as one JSON text, see `rowsOfJson`. Returns the statement's rows. */
 export function createInsertOfJson<T extends object, R>(
   compile: (columns: readonly (keyof T & string)[]) => CompiledQuery<R>,
 ): Insert<T, R> {
@@ -77,7 +77,7 @@ export function createInsertOfJson<T extends object, R>(
   };
 }
 
-/** A source to select from. Its one parameter is a JSON list of objects, with the table's columns and values. */
+/** Rows to select from, given as one parameter: a JSON list of objects with the table's columns and values. */
 export const rowsOfJson = (table: keyof Schema) =>
   sql<Record<string, unknown>>`json_populate_recordset(null::${sql.table(table)}, ${''}::json)`.as<'given'>(sql`given`);
 
@@ -90,7 +90,7 @@ function toJson(rows: readonly object[]): string {
   }
 }
 
-/** Adds the inserted value to the existing one. */
+/** For a row that exists already: adds the inserted value to the existing one. */
 export const plus = (table: string, column: string) =>
   sql<number>`${sql.ref(`${table}.${column}`)} + ${sql.ref(`excluded.${column}`)}`;
 
@@ -98,5 +98,5 @@ export function* inParts<T>(list: readonly T[], length: number): Generator<reado
   for (let start = 0; start < list.length; start += length) yield list.slice(start, start + length);
 }
 
-/** By code units, as in JavaScript, whatever the database's collation: it orders locks. */
+/** Compares by code units, as in JavaScript, whatever the database's collation, so that all processes take locks in one order. */
 export const compareTexts = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,4 +1,4 @@
-/** Pages of the ledger, newest row first. A page begins where the previous ended, so that every page costs the same. */
+/** Reads pages of the ledger, newest row first. A page begins where the previous one ended, so that every page costs the same. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { LedgerFilter, LedgerPage } from '../../core/store/ledger.ts';
@@ -15,7 +15,7 @@ import { isByWindows, windowsOf } from './ledger-windows.ts';
 const mostRowsPerPage = 1_000;
 const idLength = 32;
 
-/** Throws a RangeError for an invalid cursor or page size. */
+/** Reads one page. Throws a RangeError for an invalid cursor or page size. */
 export async function readPage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
@@ -54,7 +54,7 @@ function toPage(rows: readonly LedgerTable[], limit: number): LedgerPage {
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** The most statements for one page. */
+/** Limit of the statements that search for one page. */
 const mostWindows = 40;
 
 async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number): Promise<LedgerPage> {
@@ -70,7 +70,7 @@ async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number):
   return toPage(rows, wanted.most - 1);
 }
 
-/** Exclusive: behind the IDs of all rows of the stretch. */
+/** The ID that ends a stretch; it is larger than the IDs of all rows in it. */
 const endIdOf = ({ toMs }: Stretch): string => firstIdOf(toMs).padEnd(idLength, '0');
 
 const nothing = sql``;
@@ -125,7 +125,7 @@ async function readCompact(
   return rows;
 }
 
-/** From the table `ledger`; `after` is the ID of a row that precedes all wanted ones. */
+/** Reads matching rows of the table `ledger`; `after` is the ID of a row that is older than all wanted ones. */
 async function readOthers(
   db: Kysely<Schema>,
   { filter, stretch, before, fits, most }: Wanted,
@@ -150,7 +150,7 @@ async function readOthers(
   return rows;
 }
 
-/** With slices, these lead to the rows: given bounds, SQLite would scan them for each slice. */
+/** The column as conditions name it. If slices lead to the rows, `+` keeps SQLite from scanning this column's index for each slice. */
 const boundOf = (slices: unknown, column: string) =>
   slices === undefined ? sql.ref(column) : sql`+${sql.ref(column)}`;
 
@@ -175,7 +175,7 @@ function toFits(db: Kysely<Schema>, filter: LedgerFilter): RawBuilder<boolean>[]
   return fits;
 }
 
-/** One parameter: databases take only so many. */
+/** The texts as one parameter, because databases allow only a limited number of parameters. */
 function textsOf(db: Kysely<Schema>, texts: readonly string[]): RawBuilder<unknown> {
   const json = JSON.stringify(texts.map(toStorable));
   return isSqlite(db) ? sql`select value from json_each(${json})` : sql`select json_array_elements_text(${json}::json)`;
@@ -184,10 +184,10 @@ function textsOf(db: Kysely<Schema>, texts: readonly string[]): RawBuilder<unkno
 /** The latest start time of rows before this row. */
 const endOf = (id: string | undefined): number => (id === undefined ? Number.POSITIVE_INFINITY : toTimeOf(id) + 1);
 
-/** An absent name is empty text in sums, and null in most rows. */
+/** Whether a row has no such name: that is an empty text in sums, and null in most rows. */
 const isEmpty = (column: string) => sql<boolean>`coalesce(${sql.ref(column)}, '') = ''`;
 
-/** Days to look back at each step: most pages are filled early. */
+/** How many days each step looks back; the first ones are short, as most pages are filled early. */
 const looks = [1, 6, 23, 60, Number.POSITIVE_INFINITY];
 
 /** Whether the filter combines several names, or an absent one: matching rows may be rare, and no single index leads to them. */
@@ -224,7 +224,7 @@ async function findStretch(
   return newestMs === undefined ? undefined : toStretch(oldestMs, newestMs, within);
 }
 
-/** End of the last day with any row. */
+/** End of the last day that has rows. */
 async function readEnd(db: Kysely<Schema>): Promise<number> {
   const { last } = await db
     .selectFrom('usage_hours')
@@ -233,7 +233,7 @@ async function readEnd(db: Kysely<Schema>): Promise<number> {
   return last === null ? 0 : floorDay(last) + dayMs;
 }
 
-/** The newest first. */
+/** Daily counts of the rows that match a filter, the newest day first. */
 function readDays(db: Kysely<Schema>, filter: LedgerFilter, fromMs: number, toMs: number) {
   const days = selectDays(db, 'usage_days', sql<number>`span`, filter, toMs).where('span', '>=', fromMs);
   const hours = selectDays(db, 'usage_hours', sql<number>`span - span % ${sql.lit(dayMs)}`, filter, toMs);

@@ -39,7 +39,7 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
   });
 }
 
-/** Deletes the first rows that fit. */
+/** Deletes the first rows that match, in the given order. */
 async function deleteFirst(
   db: Kysely<Schema>,
   table: 'ledger' | 'captures',
@@ -51,7 +51,7 @@ async function deleteFirst(
   return Number(numAffectedRows ?? 0);
 }
 
-/** From both tables up to the same time, as they share their slices. */
+/** Deletes rows from both tables up to the same time, because the tables share their time slices. */
 async function deleteSqliteRows(trx: Transaction<Schema>, before: number): Promise<number> {
   const other = await trx
     .selectFrom('ledger')
@@ -79,14 +79,14 @@ export async function pruneCaptures(db: Kysely<Schema>, nowMs: number): Promise<
 }
 
 const markName = 'retention_mark';
-/** After a longer pause the operator must confirm the clock. */
+/** Longest time by which a start moves retention on. After a longer pause the operator must confirm the clock. */
 const mostPerStartMs = 48 * 3_600_000;
-/** Processes that start together, or repeatedly, share one such step. */
+/** Processes that start together, or repeatedly, move retention on only once in this time. */
 const startEveryMs = 3_600_000;
 
 interface Mark {
   readonly atMs: number;
-  /** Time of the last step by a start. */
+  /** When a start last moved retention on. */
   readonly startedAtMs: number;
 }
 
@@ -120,7 +120,7 @@ export async function countBefore(db: Kysely<Schema>, beforeMs: number): Promise
   return Number(rows) + (isSqlite(db) ? await countCompactBefore(db, beforeMs) : 0);
 }
 
-/** A former version stored no mark: the newest row shows when the store was last used. */
+/** The first mark for retention. A former version stored none: the newest row shows when the store was last used. */
 async function firstMark(db: Kysely<Schema>, nowMs: number): Promise<number> {
   const newest = await db.selectFrom('ledger').select('started_at').orderBy('id', 'desc').limit(1).executeTakeFirst();
   const lastMs = Math.max(

@@ -1,11 +1,11 @@
-/** SQLite: adds past hours to the daily sums, because imports write hourly sums only. Views such as `usage_all_days` combine both. */
+/** Adds past hours to SQLite's daily sums, because imports write hourly sums only. Views such as `usage_all_days` combine both. */
 
 import { type Kysely, sql } from 'kysely';
 import { type Schema, sumColumns } from '../schema.ts';
 import { plus } from './ledger-insert.ts';
 import { dayMs, hourMs } from './ledger-rows.ts';
 
-/** By then most exchanges of an hour are imported. Later ones are added to the day at once. */
+/** Time after an hour's end when it is added to its day: most of its exchanges are imported by then. Later ones are added to the day at once. */
 const afterMs = 300_000;
 
 const sumKeys = ['span', 'key', 'project', 'route', 'model', 'upstream', 'outcome'] as const;
@@ -25,7 +25,7 @@ const dayTables = {
   usage_unit_days: { hours: 'usage_unit_hours', columns: [...sumKeys, 'operation', 'unit', 'amount'] },
 } as const;
 
-/** Rolls up all finished hours. Daily sums then hold what began before the returned time, and nothing later. */
+/** Rolls up all finished hours. The daily sums are then complete up to the returned time, and have nothing later. */
 export async function rollUpHours(trx: Kysely<Schema>, nowMs: number): Promise<number> {
   const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
   const over = Math.floor((nowMs - afterMs) / hourMs) * hourMs;
@@ -34,20 +34,20 @@ export async function rollUpHours(trx: Kysely<Schema>, nowMs: number): Promise<n
   return over;
 }
 
-/** For a version without the views. Until `resumeRollup`, imports add each row to its day at once. */
+/** Rolls up all hours, for a version without the views. Until `resumeRollup`, imports add each row to its day at once. */
 export async function rollUpForGood(trx: Kysely<Schema>): Promise<void> {
   const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
   if (before < Number.MAX_SAFE_INTEGER) await rollUp(trx, before, Number.MAX_SAFE_INTEGER);
 }
 
-/** Called once all hours were added to their days. */
+/** Lets imports write hourly sums only again. Called once all hours were added to their days. */
 export async function resumeRollup(trx: Kysely<Schema>): Promise<void> {
   await sql`update usage_rollup set before = (select coalesce(max(span), 0) + ${sql.lit(hourMs)} from usage_hours)`.execute(
     trx,
   );
 }
 
-/** Line by line, as an import does: one statement would fail where a sum exceeds the database's integers. */
+/** Rolls up hours line by line, as an import does: one statement would fail where a sum exceeds the database's integers. */
 async function rollUp(trx: Kysely<Schema>, from: number, to: number): Promise<void> {
   for (const [days, { hours, columns }] of Object.entries(dayTables)) {
     const { keys, added } = sumTables[days as keyof typeof dayTables];

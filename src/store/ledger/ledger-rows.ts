@@ -11,14 +11,14 @@ import type { LedgerSharedTable, LedgerTable } from '../schema.ts';
 export const hourMs = 3_600_000;
 export const dayMs = 86_400_000;
 
-/** An ID begins with the time, in hex digits. */
+/** Number of hex digits with which an ID begins; they are its time. */
 export const idDigitsOfTime = 12;
 export const toTimeOf = (id: string): number => Number.parseInt(id.slice(0, idDigitsOfTime), 16);
 
 /** The largest time in 12 hex digits. */
 const lastIdMs = 2 ** 48 - 1;
 
-/** The smallest ID made at this time or later; whole milliseconds. */
+/** The smallest ID made at `ms` or later, where `ms` is rounded up to whole milliseconds. */
 export function firstIdOf(ms: number): string {
   const whole = Math.ceil(Math.min(Math.max(ms, 0), lastIdMs));
   return whole.toString(16).padStart(idDigitsOfTime, '0');
@@ -34,20 +34,20 @@ export function toStorable(text: string): string {
 
 /** Longest indexed text: PostgreSQL allows 2,704 bytes for all columns of an index. */
 const longestName = 128;
-/** With patterns, clients choose model names. */
+/** Longest model name that is stored, as clients choose the names for model patterns. */
 const longestModel = 256;
 
-/** The names and the outcome, which many rows share. */
+/** The columns of names and outcome, whose values many rows share. */
 export type RowNames = Omit<LedgerSharedTable, 'id' | 'used_at'>;
 export type RowFigures = Omit<LedgerTable, keyof RowNames>;
 
-/** A row in both parts. Rows may share one object of names, and with it what was computed from it. */
+/** A ledger row in two parts. Rows may share one object of names, and what was computed from it. */
 export interface NamedRow {
   readonly names: RowNames;
   readonly row: RowFigures;
 }
 
-/** Any input becomes storable: a refused row would be refused at every retry, and block all that follow. */
+/** The names of a row, made storable: a row that the database refused would be refused at every retry, and block all later ones. */
 export function toNames(row: LedgerRow): RowNames {
   return {
     outcome: toText(row.outcome, longestName),
@@ -107,10 +107,10 @@ export const ledgerColumns = [
   ...(['queue_ms', 'connect_ms', 'cache', 'client_address', 'trace_id', 'units'] as const),
 ] as const satisfies readonly (keyof LedgerTable)[];
 
-/** Always the same columns in the same order, for the prepared statement: names of SQLite may be a shared row, which has more. */
+/** A row with the same columns in the same order each time, for the prepared statement. SQLite's `names` may have more columns. */
 export const toTableRow = ({ names, row }: NamedRow): LedgerTable => pick({ ...names, ...row }, ledgerColumns);
 
-/** Rows of other versions may lack a field. */
+/** The converted value, or null: rows of other versions may lack a field. */
 const orNull = <T, R>(value: T | null | undefined, convert: (value: T) => R): R | null =>
   value === null || value === undefined ? null : convert(value);
 
@@ -124,7 +124,7 @@ const toModel = (text: string): string => toText(text, longestModel);
 
 const filterColumns = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
 
-/** The columns of a filter, with the values of matching rows. */
+/** The columns that a filter names, each with the value that matching rows have. */
 export function toConditions(filter: LedgerFilter): { column: (typeof filterColumns)[number]; value: string }[] {
   return filterColumns.flatMap((column) => {
     const value = filter[column];
@@ -132,14 +132,14 @@ export function toConditions(filter: LedgerFilter): { column: (typeof filterColu
   });
 }
 
-/** Upstreams may report anything; the column takes integers. */
+/** A count as an integer, which the column takes; upstreams may report anything. */
 function toCount(value: number): number {
   if (Number.isSafeInteger(value)) return value;
   if (typeof value !== 'number' || Number.isNaN(value)) return 0;
   return Math.max(-Number.MAX_SAFE_INTEGER, Math.min(Number.MAX_SAFE_INTEGER, Math.round(value)));
 }
 
-/** Only known units: the journal may be of another version. */
+/** The units that this version knows, as text: the journal may be of another version. */
 function toUnitsText(units: Units): string | null {
   const known = readUnits(units);
   if (known === undefined) return null;
@@ -164,7 +164,7 @@ export function fromTableRow(row: LedgerTable): LedgerRow {
   });
 }
 
-/** JSON leaves out undefined fields. */
+/** The tries of a stored text; JSON leaves out undefined fields, which are added again. */
 function toTries(text: string): TryRecord[] {
   const tries: TryRecord[] = JSON.parse(text);
   return tries.map(({ upstream, model, credential, outcome, detail, startMs, durationMs, connectMs }) => ({

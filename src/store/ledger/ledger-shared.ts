@@ -1,4 +1,4 @@
-/** SQLite: values shared by many ledger rows, by number: names and outcomes. */
+/** Keeps values that many SQLite ledger rows share, such as names and outcomes, in a table, and gives each a number. */
 
 import type { SQLInputValue } from 'node:sqlite';
 import { type Kysely, sql, type Transaction } from 'kysely';
@@ -9,11 +9,11 @@ import { type LedgerSharedTable, nameColumns, type Schema } from '../schema.ts';
 import { createInsertOfEach, type Insert, inParts, mostPerStatement } from './ledger-insert.ts';
 import { dayMs, type RowNames, toNames } from './ledger-rows.ts';
 
-/** Clients may choose model names: beyond this many entries the cache is emptied, and recent ones are read again. */
+/** Limit of cached entries, as clients may choose model names: beyond it the cache is emptied, and recent entries are read again. */
 const mostKnown = 20_000;
 const readAtOnce = 10_000;
 
-/** Fields with the same names in a row and in the table. */
+/** Fields that have the same names in a row and in the table of shared values. */
 type SharedNames = Pick<
   RowNames,
   'project' | 'route' | 'operation' | 'label' | 'upstream' | 'outcome' | 'status' | 'error' | 'cache'
@@ -21,20 +21,20 @@ type SharedNames = Pick<
 
 type SharedRow = { -readonly [K in keyof LedgerSharedTable]: LedgerSharedTable[K] };
 
-/** Of the insert statement. New rows have their columns in another order than those read from the table. */
+/** Columns in the order of the insert statement. New rows have their columns in another order than those read from the table. */
 const columns = ['id', 'used_at', ...nameColumns] as const;
 const toValues = (shared: SharedRow): SQLInputValue[] => columns.map((column) => shared[column]);
 
-/** Nested by node, key and model. */
+/** Cached entries, nested by node, key and model. */
 type KnownRows = Map<string, Map<string, Map<string | null, SharedRow[]>>>;
 
 export class SharedValues {
   readonly #insert: Insert<SharedRow, unknown>;
   #known: KnownRows | undefined = undefined;
   #count = 0;
-  /** Not yet in the store. */
+  /** Entries that are not yet in the store. */
   #added: SharedRow[] = [];
-  /** Values used by a row more than a day after their stored `used_at`. */
+  /** Entries that a row used more than a day after their stored `used_at`, which must be updated. */
   readonly #used = new Set<SharedRow>();
 
   constructor(db: Kysely<Schema>) {
@@ -44,20 +44,20 @@ export class SharedValues {
     this.#insert = createInsertOfEach(() => insert.compile(db), toValues);
   }
 
-  /** After a failed transaction, whose writes are undone. */
+  /** Forgets everything. To be called after a failed transaction, whose writes are undone. */
   forget(): void {
     this.#known = undefined;
     this.#added = [];
     this.#used.clear();
   }
 
-  /** Call before `valuesOf`. */
+  /** Reads the cache if it is empty. To be called before `valuesOf`. */
   async open(trx: Transaction<Schema>): Promise<void> {
     if (this.#count > mostKnown) this.forget();
     this.#known ??= await this.#read(trx);
   }
 
-  /** Its number is set by `save`. */
+  /** The shared values of a row. New ones get their number only by `save`. */
   valuesOf(row: LedgerRow, startedAtMs: number): LedgerSharedTable {
     const known = this.#known ?? new Map();
     const alike = known.get(row.node)?.get(row.key)?.get(row.model);
@@ -65,12 +65,12 @@ export class SharedValues {
     return this.#use(shared ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
   }
 
-  /** The same for a row of a former version. */
+  /** The shared values of a row of a former version. */
   valuesOfNames(names: RowNames, startedAtMs: number): LedgerSharedTable {
     return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
   }
 
-  /** In the transaction that writes the rows. */
+  /** Stores new shared values. To be called in the transaction that writes the rows. */
   async save(trx: Transaction<Schema>): Promise<void> {
     if (this.#used.size > 0) await this.#noteUse(trx);
     if (this.#added.length > 0) await this.#add(trx);
@@ -95,7 +95,7 @@ export class SharedValues {
     return known;
   }
 
-  /** Names as the store has them. */
+  /** Returns the shared values with these names, which are already in the form of the store. */
   #take(names: RowNames, startedAtMs: number, known: KnownRows): SharedRow {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);
@@ -115,7 +115,7 @@ export class SharedValues {
     return shared;
   }
 
-  /** An entry that was deleted meanwhile, as no row used it, is inserted anew. */
+  /** Updates `used_at`. An entry that was deleted in the meantime, as no row used it, is inserted again. */
   async #noteUse(trx: Transaction<Schema>): Promise<void> {
     for (const part of inParts([...this.#used], mostPerStatement)) {
       const usedAt = Math.max(...part.map(({ used_at }) => used_at));
@@ -154,7 +154,7 @@ function listOf(known: KnownRows, { node, key, model }: Pick<RowNames, 'node' | 
   return getOrMake(ofKey, model, () => []);
 }
 
-/** A found entry moves forward by one, so that frequent ones are found first. */
+/** Finds the entry with the same values and moves it forward by one position, so that frequent ones are found first. */
 function findIn(alike: SharedRow[], row: SharedNames, isEstimated: number, upstreamModel: string | null) {
   let index = 0;
   while (index < alike.length && !isOf(row, isEstimated, upstreamModel, alike[index])) index++;
@@ -167,7 +167,7 @@ function findIn(alike: SharedRow[], row: SharedNames, isEstimated: number, upstr
   return found;
 }
 
-/** Node, key and model are equal already. The column that differs most is compared first. */
+/** Whether an entry has the row's values. Node, key and model are equal already; the column that differs most is compared first. */
 const isOf = (
   row: SharedNames,
   isEstimated: number,

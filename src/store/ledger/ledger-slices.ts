@@ -1,4 +1,4 @@
-/** SQLite: records in which time slices the ledger has rows of each key, model and so on, instead of costly indexes. */
+/** Records for SQLite in which time slices the ledger has rows of each key, model and so on; indexes would cost more. */
 
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
@@ -14,7 +14,7 @@ export interface Stretch {
   readonly toMs: number;
 }
 
-/** Short enough to scan the rows of a busy slice quickly, and long enough for many rows to share it. */
+/** Length of a slice: the rows of a busy slice can be scanned quickly, and many rows share a slice. */
 const sliceMs = 1_024;
 
 const sliceAt = (ms: number): number => Math.floor(ms / sliceMs);
@@ -24,7 +24,7 @@ export const slicedColumns = [
   'started_at',
 ] as const;
 
-/** The rarest first. The common values are left out: such rows are found by time as quickly. */
+/** Columns that slices record, the rarest first. Common values, such as status 200, are not recorded: time finds such rows as quickly. */
 const kinds = ['outcome', 'status', 'key', 'model', 'project', 'upstream', 'operation'] as const;
 type Kind = (typeof kinds)[number];
 type SlicedRow = Pick<LedgerTable, Kind | 'started_at'>;
@@ -47,7 +47,7 @@ export function createInsertOfSlices(db: Kysely<Schema>) {
   return (trx: Transaction<Schema>, named: NamesBySlice) => insert(trx, toSlices(named));
 }
 
-/** For the oldest rows, which were deleted; the newest slice stays for rows that remain in it. */
+/** Deletes the slices of the oldest rows, which were deleted; the newest slice stays, as some of its rows may remain. */
 export async function deleteSlices(trx: Transaction<Schema>, rows: readonly SlicedRow[]): Promise<void> {
   const slices = slicesOf(rows);
   const last = slices.reduce((newest, { slice }) => Math.max(newest, slice), 0);
@@ -65,7 +65,7 @@ export async function deleteSlices(trx: Transaction<Schema>, rows: readonly Slic
   await trx.executeQuery(withEach(deletion.compile(), lists));
 }
 
-/** The names in each slice: many rows share one object. */
+/** The names that occur in each slice; many rows share one object of names. */
 export type NamesBySlice = Map<number, Set<SlicedNames>>;
 
 export function addToSlices(named: NamesBySlice, rows: readonly NamedRow[]): void {
@@ -85,7 +85,7 @@ function slicesOf(rows: readonly SlicedRow[]): LedgerSliceTable[] {
   return toSlices(named);
 }
 
-/** Each once, whatever the number of rows; always the same columns in the same order. */
+/** A slice row for each value that occurs, whatever the number of rows; always the same columns in the same order. */
 function toSlices(named: NamesBySlice): LedgerSliceTable[] {
   const slices: LedgerSliceTable[] = [];
   for (const [slice, all] of named) {
@@ -125,7 +125,7 @@ export function toSliceConditions(filter: LedgerFilter, { fromMs, toMs }: Stretc
   return conditions;
 }
 
-/** IDs begin with the time, in 12 hex digits. */
+/** Condition for rows of a slice: their IDs begin with the time, in 12 hex digits. */
 export const isInSlice = (slice: RawBuilder<unknown>) => sql<boolean>`
   ledger.id >= printf('%012x', ${slice} * ${sql.lit(sliceMs)})
   and ledger.id < printf('%012x', (${slice} + 1) * ${sql.lit(sliceMs)})`;

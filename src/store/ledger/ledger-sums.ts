@@ -19,7 +19,7 @@ type ByName<T> = Map<string, T>;
 /** Sums by hour, to which rows are added a few at a time. */
 export class HourSums {
   readonly #sums: ByName<Sums> = new Map();
-  /** Looking up the names object is faster than building a text of all names. */
+  /** The latest sum for each names object: looking up an object is faster than building a text of all names. */
   readonly #ofNames = new Map<RowNames, Sums>();
   readonly #units: UnitsByName = new Map();
 
@@ -31,7 +31,7 @@ export class HourSums {
     }
   }
 
-  /** Unordered. Always the same columns in the same order. */
+  /** All hourly sums, in any order, with the same columns in the same order each time. */
   hours(): readonly UsageTable[] {
     return [...this.#sums.values()];
   }
@@ -50,7 +50,7 @@ export class HourSums {
   }
 }
 
-/** In the order that `toDays` needs, which is also the order of locks. */
+/** Sorts sums in the order that `toDays` needs, which is also the order in which rows are locked. */
 export function inOrder(sums: Iterable<UsageTable>): readonly UsageTable[] {
   // The default sort compares code units; a comparison function takes several times as long.
   const byName = new Map<string, UsageTable>();
@@ -77,7 +77,7 @@ export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
   return inOrder(sums.values());
 }
 
-/** Lines of one key must be adjacent. */
+/** Sums up the days by key. Sums of one key must be adjacent. */
 export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[] {
   const sums: KeySums[] = [];
   for (const day of days) {
@@ -94,13 +94,13 @@ export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[]
   return sums;
 }
 
-/** The key of a sum. */
+/** The text that identifies a sum: its time span and names. */
 function nameOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
   const { key, project, route, model, upstream, outcome } = row;
   return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
 }
 
-/** Unrolled: a loop over names takes several times as long, for each row. */
+/** Adds figures. Written out field by field, as a loop over names takes several times as long for each row. */
 function addFigures(sum: Figures, more: Readonly<Figures>): void {
   sum.requests = addCounts(sum.requests, more.requests);
   sum.input_tokens = addCounts(sum.input_tokens, more.input_tokens);
@@ -129,7 +129,7 @@ function addRow(sum: Figures, names: RowNames, row: RowFigures): void {
   sum.duration_ms += row.duration_ms;
 }
 
-/** Exact, however large the reported counts are. */
+/** Adds counts exactly, however large the reported counts are. */
 function addCounts(one: number | bigint, other: number | bigint): number | bigint {
   if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
   return BigInt(one) + BigInt(other);
@@ -149,7 +149,7 @@ const newSums = ({ key, project, route, operation, model, upstream, outcome }: R
   ...nothing,
 });
 
-/** A request that was not billed costs nothing, whatever the price; a lost one may have cost anything. */
+/** Whether a request's cost is unknown. A request that was not billed costs nothing, whatever the price; a lost one may have cost anything. */
 const isUnpriced = ({ outcome }: RowNames, row: RowFigures): boolean =>
   row.cost_nanos === null && (row.billed_input_tokens !== null || outcome === 'lost');
 
@@ -171,7 +171,7 @@ export function toUnitDays(hours: readonly UnitUsageTable[]): readonly UnitUsage
 
 type UnitsByName = Map<string, GroupSums>;
 
-/** Null becomes empty text here. */
+/** The amounts by unit of the sum that a row belongs to; null names become empty texts in sums. */
 function toAmounts(sums: UnitsByName, span: number, row: UsageGroup | RowNames): Map<string, number> {
   const { key, route, operation, outcome } = row;
   const project = row.project ?? '';
@@ -220,6 +220,6 @@ const ofPostgres = (rows: RawBuilder<unknown>) => sql`
     select ${sql.lit(toolPrefix)} || key, value from json_each_text(units::json -> 'toolCalls')
   ) as leaf where ledger.units is not null`;
 
-/** The columns of the ledger, `unit` and `amount`; a row is returned once for each of its units. */
+/** A table with the columns of the ledger, `unit` and `amount`; a row is returned once for each of its units. */
 export const unitLeaves = (isSqlite: boolean, rows: RawBuilder<unknown> = sql`ledger`): RawBuilder<unknown> =>
   isSqlite ? ofSqlite(rows) : ofPostgres(rows);

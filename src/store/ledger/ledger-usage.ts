@@ -1,4 +1,4 @@
-/** Usage from the daily sums, and hourly ones where needed. */
+/** Answers usage queries from the daily sums, and from hourly sums where needed. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { addUnits, toUnitSums } from '../../core/accounting/units.ts';
@@ -12,18 +12,18 @@ import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
 
-/** The latest valid Date. */
+/** The latest time that a Date can hold. */
 const lastMs = 8_640_000_000_000_000;
 
 /** A time span, and the table that covers it. */
 interface Part {
   readonly table: 'usage_hours' | 'usage_days';
   readonly fromMs: number;
-  /** Exclusive; Infinity for an open end. */
+  /** End of the span (exclusive); Infinity for an open end. */
   readonly toMs: number;
 }
 
-/** Throws a RangeError where the sums cannot answer the query. */
+/** Reads the usage of a time span. Throws a RangeError where the sums cannot answer the query. */
 export async function readUsage(
   db: Kysely<Schema>,
   filter: LedgerFilter,
@@ -42,7 +42,7 @@ export async function readUsage(
   return entries.map((entry) => entry[1]);
 }
 
-/** It may pause at every `yield`. */
+/** Parses and adds up lines. It may pause at every `yield`. */
 function* addingLines(
   rows: readonly SumRow[],
   groups: readonly UsageGroup[],
@@ -58,7 +58,7 @@ function* addingLines(
   }
 }
 
-/** By key, from the sums. */
+/** Reads when each key was last used, from the sums. */
 export async function readLastUse(db: Kysely<Schema>, fromMs: number): Promise<ReadonlyMap<string, number>> {
   const last = (table: SumTable) =>
     db
@@ -81,7 +81,7 @@ function nameOf({ by }: Pick<UsageLine, 'by'>, groups: readonly UsageGroup[]): s
   return name;
 }
 
-/** Whole days from the daily sums, the remaining ends from the hourly ones. */
+/** Splits a time span: whole days are read from the daily sums, the ends from the hourly ones. */
 function toParts(
   { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status }: LedgerFilter,
   groups: readonly UsageGroup[],
@@ -105,7 +105,7 @@ function toParts(
   return parts.filter((part) => part.fromMs < part.toMs);
 }
 
-/** Sums per key alone are a small part of all sums. */
+/** Whether the smaller table of sums per key can answer: the query names no route, model, upstream or outcome. */
 function isOfKeysAlone(filter: LedgerFilter, groups: readonly UsageGroup[]): boolean {
   const asked = [...groups, ...toConditions(filter).map(({ column }) => column)];
   return asked.every((name) => name === 'day' || name === 'key' || name === 'project');
@@ -129,7 +129,7 @@ async function readPart(
   return query.execute();
 }
 
-/** The time up to which hours are in the daily sums, or `fromMs` if that is later. With two conditions SQLite would use the index for one only. */
+/** The time up to which hours are in the daily sums, or `fromMs` if that is later; as one condition, so that SQLite can use an index. */
 export const rolledUpOr = (fromMs: number) => sql<number>`max(${fromMs}, (select before from usage_rollup))`;
 
 function selectSums(
@@ -157,7 +157,7 @@ function selectSums(
 const sumNames = Object.keys(noSums) as (keyof UsageSums)[];
 const costAt = sumNames.indexOf('costNanos');
 
-/** In the order that `toSums` reads. */
+/** The figures of a sum in SQL, in the order that `toSums` reads. */
 const figuresIn = (table: SumTable) =>
   sumNames.map((name) =>
     name === 'errors' && table !== 'usage_key_days'
@@ -185,7 +185,7 @@ function toBy(row: SumRow, groups: readonly UsageGroup[], toText: (ms: number) =
   return by;
 }
 
-/** Many lines share a span. */
+/** Creates a function that writes a time as text, with a cache, as many lines share a time span. */
 function createSpanText(): (ms: number) => string {
   const texts = new Map<number, string>();
   return (ms) => {
@@ -201,7 +201,7 @@ function toSums(text: string): UsageSums {
 
 const tables = { usage_hours: 'usage_unit_hours', usage_days: 'usage_all_unit_days' } as const;
 
-/** Throws a RangeError where the sums cannot answer the query. */
+/** Reads the usage in units. Throws a RangeError where the sums cannot answer the query. */
 export async function readUnitUsage(
   db: Kysely<Schema>,
   filter: LedgerFilter,

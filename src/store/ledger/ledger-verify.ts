@@ -1,4 +1,4 @@
-/** Verifies the ledger: rows against hourly sums, those against daily sums and sums per key. */
+/** Verifies the ledger: compares rows with hourly sums, and hourly sums with daily sums and with sums per key. */
 
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { toolPrefix } from '../../core/accounting/units.ts';
@@ -11,7 +11,7 @@ import { unitLeaves } from './ledger-sums.ts';
 
 const groupColumns = ['key', 'project', 'route', 'operation', 'model', 'upstream', 'outcome'] as const;
 
-/** How figures are called that differ from their columns. */
+/** Names of figures in messages, where they differ from the column's name. */
 const otherWords: Readonly<Record<string, string>> = {
   cost_nanos: 'dollars',
   unpriced: 'unpriced requests',
@@ -19,10 +19,10 @@ const otherWords: Readonly<Record<string, string>> = {
   duration_ms: 'ms of duration',
 };
 
-/** Sums of fractions depend on the order of addition. */
+/** Accepted differences: sums of fractions depend on the order of addition. */
 const tolerances: Readonly<Record<string, number>> = { duration_ms: 1, amount: 0.5 };
 
-/** What is compared, and what tells its lines apart. */
+/** A kind of sum: the columns that identify a line, and the figures that are compared. */
 interface Kind {
   readonly by: readonly string[];
   readonly figures: readonly string[];
@@ -32,7 +32,7 @@ const sums: Kind = { by: groupColumns, figures: sumColumns };
 const sumsOfKeys: Kind = { by: ['key', 'project'], figures: sums.figures };
 const units: Kind = { by: [...groupColumns, 'unit'], figures: ['amount'] };
 
-/** One of the two things that are compared: how it is called, and its lines. */
+/** One of the two tables that are compared: its name in messages, and its lines. */
 type Side = readonly [name: string, lines: RawBuilder<unknown>];
 
 export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: number): Promise<string[]> {
@@ -66,7 +66,7 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   return found;
 }
 
-/** The first and the last hour with data; and the first without pruned rows. */
+/** The first and the last hour with data, and the first hour without pruned rows. */
 async function readExtent(db: Kysely<Schema>) {
   const { rows } = await sql<
     Record<'hour' | 'day' | 'first_row' | 'last_hour' | 'last_day' | 'last_row' | 'pruned', number | null>
@@ -92,7 +92,7 @@ type Line = Readonly<Record<string, string | number | bigint>>;
 
 const listOf = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
-/** The lines of one minus those of the other, where they differ. */
+/** Compares two tables: for each line that differs, the one's figures minus the other's. */
 async function compare(
   db: Kysely<Schema>,
   { by, figures }: Kind,
@@ -129,7 +129,7 @@ const sumsOfRows = (db: Kysely<Schema>, hour: number) => sql`
   from (${rowsOfTime(isSqlite(db), hour, hour + hourMs)}) as ledger
   group by key, project, route, operation, model, upstream, outcome`;
 
-/** Versions that summed no units wrote cached tokens all the same, and may have run beside this one. */
+/** Leaves out cached tokens: versions that summed no units wrote them all the same, and may have run beside this one. */
 const isSummed = sql`unit <> 'cachedTokens'`;
 
 const unitsOfRows = (db: Kysely<Schema>, hour: number) => sql`
@@ -138,7 +138,7 @@ const unitsOfRows = (db: Kysely<Schema>, hour: number) => sql`
   from (${unitLeaves(isSqlite(db), sql`(${rowsOfTime(isSqlite(db), hour, hour + hourMs)})`)}) as leaves
   where ${isSummed}`;
 
-/** Such as "3 cache write tokens more"; none where the figure does not differ. */
+/** A text such as "3 cache write tokens more"; none where the figure does not differ. */
 function toDifference(row: Line, figure: string): string[] {
   const difference = row[figure] ?? 0;
   if (Math.abs(Number(difference)) <= (tolerances[figure] ?? 0)) return [];

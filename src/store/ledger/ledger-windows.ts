@@ -1,4 +1,4 @@
-/** Time windows in which rows with properties that no index leads to may be, the newest first. Series know which hours have such rows. */
+/** Finds time windows that may have matching rows where no index helps, newest first. Series show which hours have such rows. */
 
 import { type Kysely, sql } from 'kysely';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
@@ -23,7 +23,7 @@ import { isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, toConditions, toName, toTimeOf } from './ledger-rows.ts';
 import type { Stretch } from './ledger-slices.ts';
 
-/** Whether the filter has a property that no index leads to. */
+/** Whether the filter has a property for which there is no index. */
 export const isByWindows = ({ error, cache, minDurationMs, minCostNanos, keys }: LedgerFilter): boolean =>
   [error, cache, minDurationMs, minCostNanos, keys].some((one) => one !== undefined);
 
@@ -61,7 +61,7 @@ export async function* windowsOf(
 
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
 
-/** From the first row to behind the last; undefined where there are none. */
+/** The time from the first row to just after the last; undefined where there are no rows. */
 async function readExtent(db: Kysely<Schema>): Promise<Stretch | undefined> {
   const { rows } = await sql<Record<'first' | 'last', string | null>>`
     select (select min(id) from ledger) as first, (select max(id) from ledger) as last`.execute(db);
@@ -72,7 +72,7 @@ async function readExtent(db: Kysely<Schema>): Promise<Stretch | undefined> {
   return times.length === 0 ? undefined : { fromMs: Math.min(...times), toMs: Math.max(...times) + 1 };
 }
 
-/** What is known of an hour, or of a day. */
+/** An hour or a day: its number of requests, and whether some may match the filter. */
 interface Unit {
   requests: number;
   mayHave: boolean;
@@ -125,7 +125,7 @@ function lookThrough(reader: BlockReader, wanted: ReturnType<typeof wantedOf>, u
   }
 }
 
-/** The last bucket of the durations. Of lost requests none is known. */
+/** The highest bucket of the durations of a cell; infinite for lost requests, whose duration is unknown. */
 function slowestOf(reader: BlockReader): number {
   const pairs = reader.sketches[sketchAt.duration];
   const length = reader.lengths[sketchAt.duration] ?? 0;

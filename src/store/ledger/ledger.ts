@@ -1,4 +1,4 @@
-/** The ledger in a database. */
+/** Composes the ledger store of a database from its parts: import, pages, usage, pruning and verification. */
 
 import type { Kysely } from 'kysely';
 import type { LedgerStore } from '../../core/store/ledger.ts';

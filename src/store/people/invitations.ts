@@ -1,4 +1,4 @@
-/** Invitations and password reset links in the database: valid once, found by digest. */
+/** Stores invitations and password reset links in the database: each is valid once and found by its digest. */
 
 import type { Insertable, Kysely, Selectable, Transaction } from 'kysely';
 import {
@@ -147,10 +147,10 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
 
 const actions = { 'set-up': 'member.set_up', invitation: 'member.invite', reset: 'member.reset' } as const;
 
-/** A kind that only a newer version knows counts as the weakest. */
+/** The kind of a link; a kind that only a newer version knows counts as the weakest. */
 const toKind = ({ kind }: Pick<InvitationRow, 'kind'>) => oneOf(invitationKinds, kind) ?? 'invitation';
 
-/** Means that only a newer version knows are not kept. */
+/** The means of signing in that a reset keeps; means that only a newer version knows are not kept. */
 const toKept = ({ kept }: InvitationRow): readonly MemberMeans[] =>
   memberMeans.filter((means) => readTexts(kept ?? '[]')?.includes(means));
 

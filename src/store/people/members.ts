@@ -1,4 +1,4 @@
-/** Console members in the database. */
+/** Stores console members in the database. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import {
@@ -103,7 +103,7 @@ export async function endSessions(transaction: Transaction<Schema>, member: stri
   await query.execute();
 }
 
-/** Those of a kind, or of a kind for one person. */
+/** Deletes the links of a kind, or only those of that kind for one person. */
 export const endLinks = (
   transaction: Transaction<Schema>,
   links: { readonly kind: string; readonly email?: string; readonly member?: string },
@@ -113,7 +113,7 @@ export const endLinks = (
     .where((is) => is.and(links))
     .execute();
 
-/** Links that an owner handed out end with the role: they could restore it, or give access to another account. */
+/** Deletes an owner's links when that role ends: they could restore the role, or give access to another account. */
 async function endLinksBy(transaction: Transaction<Schema>, owner: string, trace: Tracer): Promise<void> {
   const open = await transaction.selectFrom('invitations').selectAll().execute();
   for (const { id, kind, email, role, expires_at, invited_by } of open) {
@@ -161,7 +161,7 @@ function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow
   };
 }
 
-/** For the audit log: that the password changed, but not to what. */
+/** A member as the audit log has it: it shows that the password changed, but not to what. */
 export function toAudited(row: MemberRow): unknown {
   return {
     email: row.email,
@@ -173,7 +173,7 @@ export function toAudited(row: MemberRow): unknown {
   };
 }
 
-/** All except the kept ones. */
+/** Ends a member's means of signing in, except the kept ones. */
 export async function endMeans(
   transaction: Transaction<Schema>,
   member: string,

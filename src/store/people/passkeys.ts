@@ -1,4 +1,4 @@
-/** Passkeys and API tokens in the database. */
+/** Stores passkeys and API tokens in the database. */
 
 import type { Kysely, Selectable } from 'kysely';
 import type { PasskeyStore, StoredPasskey, StoredToken, TokenStore } from '../../core/store/members.ts';
@@ -83,7 +83,7 @@ const toPasskey = (row: PasskeyRow): StoredPasskey => ({
 
 type TokenRow = Selectable<TokenTable>;
 
-/** API tokens in a database: found by their digest only. */
+/** Creates the store of API tokens, which are found by their digest only. */
 export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): TokenStore {
   const write = inTurn(recorder);
   return {

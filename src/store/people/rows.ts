@@ -1,4 +1,4 @@
-/** What the stores of people share: members with their roles, and changes one after another. */
+/** Shared code of the stores of people: reads members with their roles, and lets changes happen one at a time. */
 
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import { type Role, roles } from '../../core/role.ts';
@@ -10,10 +10,10 @@ import { oneOf } from '../stored-json.ts';
 
 export type Tracer = (trace: Trace) => Promise<void>;
 
-/** A role that only a newer version knows gives no more than looking. */
+/** The role of a text; a role that only a newer version knows gives no more than read access. */
 export const toRole = (text: string): Role => oneOf(roles, text) ?? 'viewer';
 
-/** Serialises changes: two owners who demote each other at once would both still see the other. Locked before anything else. */
+/** Runs changes one at a time, by a lock that is taken first: else two owners who demote each other at once would both succeed. */
 export function inTurn(recorder: Recorder) {
   return <T>(actor: string, work: (transaction: Transaction<Schema>, trace: Tracer) => Promise<T>): Promise<T> =>
     recorder.write(actor, async (transaction, trace) => {

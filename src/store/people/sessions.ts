@@ -1,4 +1,4 @@
-/** Sessions and failed sign-in attempts in the database. */
+/** Stores sessions and failed sign-in attempts in the database. */
 
 import type { Kysely, Selectable } from 'kysely';
 import { type AttemptStore, type SessionStore, type StoredSession, sessionMethods } from '../../core/store/members.ts';
@@ -71,7 +71,7 @@ const toSession = ({ digest: _, ...row }: Selectable<SessionTable>): StoredSessi
 
 const keptMs = 24 * 60 * 60_000;
 
-/** Attempts to sign in, in a database, so that all nodes count together. */
+/** Creates the store of sign-in attempts; it is in the database, so that all nodes count together. */
 export function createAttemptStore(db: Kysely<Schema>, clock: Clock): AttemptStore {
   return {
     begin: (subject, waitMs) =>

@@ -1,8 +1,8 @@
-/** Converts errors of PostgreSQL, its client and the network to messages for the operator. */
+/** Converts errors of PostgreSQL, its client library and the network to messages for the operator. */
 
 import { StoreError } from '../store-error.ts';
 
-/** The server is unreachable just now; a retry may succeed. */
+/** The error for a server that is unreachable at present; a retry may succeed. */
 export class StoreAwayError extends StoreError {
   override name = 'StoreError';
 }
@@ -31,7 +31,7 @@ const tooBusy = passing(
   (store) => `${store} took too long; look for what else it is doing, and for locks that are held.`,
 );
 
-/** By PostgreSQL's SQLSTATE, or the code of the system or of TLS. */
+/** Faults by PostgreSQL's SQLSTATE, or by the code of the operating system or of TLS. */
 const byCode: Readonly<Record<string, Fault>> = {
   ECONNREFUSED: away,
   ECONNRESET: away,
@@ -72,7 +72,7 @@ const byCode: Readonly<Record<string, Fault>> = {
   '42501': lasting(lacksRights),
 };
 
-/** For errors of the client without a code. */
+/** Faults by message, for errors of the client library without a code. */
 const byMessage: readonly (readonly [RegExp, Fault])[] = [
   [/timeout|terminated|not queryable|connection (error|closed)|ended/i, away],
   [
@@ -89,7 +89,7 @@ const byMessage: readonly (readonly [RegExp, Fault])[] = [
   ],
 ];
 
-/** An error that is neither the server's nor the network's stays unchanged: a bug of ours. */
+/** Converts an error to a message for the operator. An error of neither server nor network is a bug of ours, and stays unchanged. */
 export function toPostgresError(thrown: unknown, store: string): unknown {
   if (!(thrown instanceof Error) || thrown instanceof StoreError) return thrown;
   // Several addresses were tried: the last error stands for all.
@@ -115,7 +115,7 @@ const readFile = lasting(
   (store) => `${store}: a file that "store" names (a certificate, a key or a socket) is not there; check its path.`,
 );
 
-/** The connection is unusable: its statement may still be running. */
+/** Whether the connection is unusable: the failed statement may still be running on it. */
 export function isConnectionLost(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   // Only the server's errors have a severity, and after most of them the connection stays usable.
@@ -128,7 +128,7 @@ export function lacksRights(store: string): string {
 }
 
 export interface ServerFacts {
-  /** Such as 150012. */
+  /** The server's version as a number, such as 150012. */
   readonly version: number;
   readonly encoding: string;
   readonly isStandby: boolean;
@@ -136,7 +136,7 @@ export interface ServerFacts {
 
 const oldestVersion = 15;
 
-/** Undefined for a suitable server. */
+/** Why the server cannot be used as a store; undefined for a suitable one. */
 export function whyUnfit({ version, encoding, isStandby }: ServerFacts, store: string): string | undefined {
   const major = Math.floor(version / 10_000);
   if (major < oldestVersion) return `${store} is PostgreSQL ${major}; Postern needs ${oldestVersion} or newer.`;

@@ -1,4 +1,4 @@
-/** PostgreSQL connections: pool size, timeouts, and value types. */
+/** Creates PostgreSQL connections: sets pool size, timeouts, and value types. */
 
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Client, type ClientConfig, Pool, type PoolClient, types } from 'pg';
@@ -8,18 +8,18 @@ import { isConnectionLost, toPostgresError } from './postgres-faults.ts';
 
 export interface PoolSettings {
   readonly most: number;
-  /** To get a connection, new or pooled. */
+  /** Limit of the time to get a connection, new or pooled. */
   readonly connectMs: number;
-  /** For one statement; undefined: no timeout. */
+  /** Limit of the time of one statement; undefined: no timeout. */
   readonly statementMs: number | undefined;
 }
 
 const applicationName = 'postern';
 /** Limits how long a process that hangs within a transaction blocks others. */
 const idleTransactionMs = 10_000;
-/** The server's timeout is the shorter one, so that the connection stays usable. */
+/** How much longer the client waits than the server's own timeout, so that the server reports it and the connection stays usable. */
 const graceMs = 250;
-/** At the end, running statements get this time to finish. */
+/** How long running statements may take to finish when the pool is closed. */
 const farewellMs = 1_000;
 
 const int8 = 20;
@@ -41,7 +41,7 @@ export function toClientConfig(url: string, { connectMs, statementMs }: Omit<Poo
   };
 }
 
-/** For Kysely. Every fault becomes a sentence, and a connection in doubt is not reused. */
+/** Creates the pool for Kysely. Every fault becomes a sentence, and a connection in doubt is not used again. */
 export function createPostgresPool(url: string, storeName: string, settings: PoolSettings): PostgresPool {
   const open = new Set<Client>();
   const idle = new IdleClients();
@@ -93,7 +93,7 @@ export function createPostgresPool(url: string, storeName: string, settings: Poo
   };
 }
 
-/** The pool learns of closed connections a moment later. */
+/** Takes a connection that is not closed; the pool notices closed ones a moment later. */
 async function takeLiving(pool: Pool): Promise<PoolClient> {
   for (;;) {
     const client = await pool.connect();
@@ -103,7 +103,7 @@ async function takeLiving(pool: Pool): Promise<PoolClient> {
 }
 
 class IdleClients extends Set<Client> {
-  /** After one is lost the others may be too, and behind a firewall that drops packets each would time out in turn. */
+  /** Closes all idle connections. If one is lost, others may be too; behind a firewall that drops packets each would time out in turn. */
   hangUpAll(): void {
     for (const client of this) hangUp(client);
     this.clear();
@@ -153,12 +153,12 @@ class GuardedClient implements PostgresPoolClient {
   }
 }
 
-/** Without a farewell: for a server that does not answer any more. */
+/** Closes a connection without a message to the server, which does not answer any more. */
 export function hangUp(client: Client): void {
   client.connection.stream.destroy();
 }
 
-/** Exact integers become numbers, also in sums; larger ones become bigints. */
+/** Converts integers: those that JavaScript represents exactly become numbers, also in sums; larger ones become bigints. */
 function getTypeParser(type: number, format?: 'text' | 'binary'): (text: string) => unknown {
   if (format === 'binary') return types.getTypeParser(type, 'binary') as (text: string) => unknown;
   if (type === int8) return toWhole;
@@ -171,7 +171,7 @@ function toWhole(text: string): number | bigint {
   return Number.isSafeInteger(number) ? number : BigInt(text);
 }
 
-/** As PostgreSQL's own programs read it: `require` asks for TLS, and only the two `verify` modes check the certificate. */
+/** The URL with `sslmode` as PostgreSQL's own programs read it: `require` asks for TLS, only the `verify` modes check the certificate. */
 function withSslMode(url: string): string {
   const mode = /[?&]sslmode=([^&#]*)/.exec(url)?.[1];
   if (mode === undefined || mode === 'disable') return url;

@@ -19,17 +19,17 @@ export interface PostgresOptions {
   readonly onRetry?: (sentence: string) => void;
 }
 
-/** For statements that a request waits for. */
+/** Pool for statements that a request waits for. */
 const quick: PoolSettings = { most: 4, connectMs: 1_000, statementMs: 1_000 };
-/** For draws from budgets: a request waits up to three seconds, and a later grant serves the next one. */
+/** Pool for draws from budgets: a request waits up to three seconds, and a later grant serves the next request. */
 const lasting: PoolSettings = { most: 4, connectMs: 2_500, statementMs: 2_500 };
-/** For work that no request waits for: imports, lists, sums. */
+/** Pool for work that no request waits for: imports, lists, sums. */
 const patient: PoolSettings = { most: 4, connectMs: 2_000, statementMs: 30_000 };
-/** Without a timeout, as an index takes its time. */
+/** Pool for migrations; it has no statement timeout, because creating an index may take long. */
 const unhurried: PoolSettings = { most: 1, connectMs: 2_000, statementMs: undefined };
 
 const retryPauseMs = 1_000;
-/** Any constant number: its holder migrates alone. */
+/** Number of the lock for migrations. Any constant would do; the process that holds the lock migrates alone. */
 const migrationLock = 7_370_017_385_206_471;
 
 export async function openPostgresStore(url: string, options: PostgresOptions): Promise<Store> {
@@ -53,7 +53,7 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
   });
 }
 
-/** Migrates up, or back, and returns the names of the migrations that ran, or were set aside. */
+/** Migrates the database, or takes it back to a version; returns the migrations that ran or were set aside. */
 export async function migratePostgres(url: string, backTo?: string): Promise<string[]> {
   const storeName = nameOf(url);
   if (backTo === undefined) return setUp(url, storeName);
@@ -92,7 +92,7 @@ async function setUp(url: string, storeName: string): Promise<string[]> {
   });
 }
 
-/** Processes that start at the same time wait here, and then find the work done. */
+/** Runs the work in one process at a time: processes that start at the same time wait, and then find the work done. */
 function alone<T>(db: Kysely<Schema>, work: (transaction: Kysely<Schema>) => Promise<T>): Promise<T> {
   return db.transaction().execute(async (transaction) => {
     await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
@@ -108,14 +108,14 @@ async function checkServer(db: Kysely<Schema>, storeName: string): Promise<void>
   if (unfit !== undefined) throw new StoreError(unfit);
 }
 
-/** Checked first: after a failed statement the transaction gives no further reasons. */
+/** Checks the right to create tables. This comes first: after a failed statement the transaction gives no further reasons. */
 async function checkRights(db: Kysely<Schema>, storeName: string): Promise<void> {
   const { rows } = await sql<{ may: boolean | null }>`
     select has_schema_privilege(current_schema(), 'CREATE') as may`.execute(db);
   if (rows[0]?.may !== true) throw new StoreError(lacksRights(storeName));
 }
 
-/** Retries until the server is reachable or the patience ends. Lasting faults are reported at once. */
+/** Calls again until the server is reachable or the time is over. Errors that will not go away are reported at once. */
 async function whenThere<T>({ clock, patienceMs = 0, onRetry }: PostgresOptions, call: () => Promise<T>): Promise<T> {
   const deadlineMs = clock.monotonicMs() + patienceMs;
   for (;;) {
@@ -147,14 +147,14 @@ function toKysely(pool: PostgresPool): Kysely<Schema> {
   return new Kysely<Schema>({ dialect });
 }
 
-/** A failing rollback must not hide the cause: Kysely has removed the connection by then, and throws on the original error. */
+/** Ignores a failing rollback, which would hide its cause: Kysely has removed the connection by then, and throws the original error. */
 class CandidDriver extends PostgresDriver {
   override rollbackTransaction(connection: Parameters<PostgresDriver['rollbackTransaction']>[0]): Promise<void> {
     return super.rollbackTransaction(connection).catch(() => undefined);
   }
 }
 
-/** The migration already holds a lock that ends with its transaction; Kysely's would outlive it. */
+/** Takes no lock of Kysely's, which would outlive the transaction: the migration already holds one that ends with it. */
 class LockedAdapter extends PostgresAdapter {
   override async acquireMigrationLock(): Promise<void> {
     return undefined;
@@ -167,10 +167,10 @@ class LockedAdapter extends PostgresAdapter {
 
 const channel = 'postern_changes';
 
-/** How nodes on one PostgreSQL notify each other of changes, on a connection of its own. */
+/** Settings of the notification of other nodes on the same PostgreSQL, which has its own connection. */
 export interface SignalDeps {
   readonly config: ClientConfig;
-  /** Before the first reconnect; doubles each time. */
+  /** Pause before the first reconnect; it doubles each time. */
   readonly firstPauseMs?: number;
   readonly longestPauseMs?: number;
   /** How often a silent connection is tested. */
@@ -273,7 +273,7 @@ class Listener {
   }
 }
 
-/** Does not wait for a server that no longer answers. */
+/** Closes a connection without waiting for long: the server may not answer any more. */
 async function end(client: Client): Promise<void> {
   const timeout = setTimeout(() => hangUp(client), 500);
   try {

@@ -1,4 +1,4 @@
-/** A series block: a minute, hour or day as cells of counts and sketches by name. Blocks of the same time add up cell by cell. */
+/** Writes and reads series blocks: the counts and sketches of a minute, hour or day, in one cell per combination of names. */
 
 import { Buffer } from 'node:buffer';
 import { seriesAmounts } from '../../core/store/series.ts';
@@ -6,7 +6,7 @@ import { getOrMake } from '../../lib/get-or-make.ts';
 import { positionsOf } from '../../lib/record-of.ts';
 import { bucketCount, inOrder, type Pairs, Sketch } from '../../lib/sketch.ts';
 
-/** A request; or a call to an upstream that was not its request's only, successful one. */
+/** Kinds of cells: for requests, and for calls to upstreams other than a request's only, successful call. */
 export const cellKinds = { request: 0, attempt: 1 } as const;
 
 /** The names of a cell, in the order of a block. */
@@ -14,24 +14,24 @@ export const cellNames = ['model', 'upstream', 'key', 'project', 'operation', 'o
 export type CellName = (typeof cellNames)[number];
 export const nameAt = positionsOf(cellNames);
 
-/** Numbers in a block: the cell has no such name; the names are too rare and summed together. */
+/** Numbers that stand for a name in a block: `noName`: the cell has none; `othersName`: the name is too rare, and summed up with others. */
 export const noName = 0;
 export const othersName = 1;
 const firstName = 2;
-/** The same in a cell: names of keys and models have no control characters. */
+/** The name of `othersName` in a cell; no real name is the same, as names of keys and models have no control characters. */
 export const others = '\u0001';
 
 /** The counts, in the order of a cell. `direct` are calls to the cell's own upstream that no attempt cell has. */
 export const counted = ['requests', 'attempts', 'failedAttempts', 'direct', 'directFailed', ...seriesAmounts] as const;
 export const countAt = positionsOf(counted);
 
-/** A block of a version that did not know the last ones lacks them. */
+/** The durations with a sketch each. Blocks of older versions lack the last ones. */
 export const sketched = ['duration', 'firstByte', 'overhead', 'wait'] as const;
 export const sketchAt = positionsOf(sketched);
 
 export class Cell {
   readonly kind: number;
-  /** In the order of `cellNames`; empty where there is none. */
+  /** The names in the order of `cellNames`; a name that the cell lacks is empty. */
   readonly names: readonly string[];
   readonly counts: number[] = new Array(counted.length).fill(0);
   readonly sketches: readonly Pairs[] = sketched.map(() => []);
@@ -109,7 +109,7 @@ class Writer {
   }
 }
 
-/** Kept from one block to the next. */
+/** Buffers that are used again for every block. */
 const whole = new Writer();
 const inner = new Writer();
 
@@ -137,7 +137,7 @@ export function writeBlock(cells: readonly Cell[]): Buffer {
   return Buffer.from(whole.buffer.subarray(0, whole.length));
 }
 
-/** First a mask of the figures present, and then the figures. */
+/** Writes a mask of the figures that are present, and then these figures. */
 function writeFigures({ counts, sketches }: Cell): void {
   let mask = 0;
   for (let index = 0; index < counts.length; index++) if ((counts[index] ?? 0) > 0) mask |= 1 << index;
@@ -173,7 +173,7 @@ function sumOf(pairs: Pairs): Pairs {
 /** Buffers shared by all readers: only the latest reading is valid. */
 const ofCell = sketched.map(() => new Float64Array(2 * bucketCount));
 
-/** Reads a block cell by cell, and only the figures that are asked for. */
+/** Reads a block cell by cell, and only those figures that are requested. */
 export class BlockReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -185,12 +185,12 @@ export class BlockReader {
   readonly #offsets: number[] = [];
   readonly #texts: (string | undefined)[] = [];
   kind = 0;
-  /** Of the cell, for `goTo`. */
+  /** Where the present cell begins, to pass to `goTo` later. */
   start = 0;
-  /** The cell's name numbers: see `text` and `find`. */
+  /** The numbers of the present cell's names: see `text` and `find`. */
   readonly names: number[] = new Array(cellNames.length).fill(noName);
   readonly counts = new Float64Array(counted.length);
-  /** The pairs of each sketch, and their length. */
+  /** The pairs of each sketch of the present cell; `lengths` has how many numbers are valid. */
   readonly sketches = ofCell;
   readonly lengths: number[] = sketched.map(() => 0);
 
@@ -216,13 +216,13 @@ export class BlockReader {
     this.#end = this.#first;
   }
 
-  /** The cell that begins there is the next, and the last. */
+  /** Makes the cell that begins at `start` the next and last one to be read. */
   goTo(start: number): void {
     this.#left = 1;
     this.#end = start;
   }
 
-  /** Upper bound (exclusive) of name numbers. */
+  /** Number that is larger than those of all names in the block. */
   get nameCount(): number {
     return firstName + this.#offsets.length / 2;
   }
@@ -240,7 +240,7 @@ export class BlockReader {
     return text;
   }
 
-  /** Undefined where no cell has the name. */
+  /** The number of a name; undefined where no cell has it. */
   find(text: string): number | undefined {
     if (text === '') return noName;
     const bytes = Buffer.from(text);
@@ -275,14 +275,14 @@ export class BlockReader {
     return true;
   }
 
-  /** The first of the counts, which each cell has. */
+  /** The number of requests: the first count, which each cell has. */
   readRequests(): number {
     this.#at = this.#body;
     const mask = this.#varint();
     return (mask & 1) === 1 ? this.#varint() : 0;
   }
 
-  /** The counts, and the first sketches. */
+  /** Reads the counts, and the given number of sketches. */
   readFigures(sketches: number = sketched.length): void {
     let mask = this.#readCounts();
     for (let index = 0; index < sketches; index++, mask >>>= 1) {
@@ -291,7 +291,7 @@ export class BlockReader {
     }
   }
 
-  /** The same without its sketches. */
+  /** Reads the counts without the sketches. */
   readCounts(): void {
     this.#readCounts();
   }

@@ -1,4 +1,4 @@
-/** Series blocks in the database. Imports add blocks per minute, which are rolled up to one per minute, hour and day. */
+/** Stores series blocks in the database. Imports add blocks per minute, which are rolled up to one per minute, hour and day. */
 
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { SeriesQuery, SeriesStore } from '../../core/store/series.ts';
@@ -14,7 +14,7 @@ import { type Interval, keptMs, levels, planSeries } from './series-plan.ts';
 import { readSeries } from './series-read.ts';
 import type { StoredBlock } from './series-selection.ts';
 
-/** In the transaction of their import. */
+/** Stores blocks of imported rows, in the transaction that imports the rows. */
 export async function insertSeries(trx: Transaction<Schema>, minutes: Minutes): Promise<void> {
   const blocks = [...minutes.cells].map(([at, cells]) => ({
     level: levels.raw,
@@ -32,7 +32,7 @@ export async function readSince(db: Kysely<Schema>): Promise<number> {
   return Number(row?.at ?? 0);
 }
 
-/** Per step, so that other writers do not wait for long. */
+/** Limits of one step, so that other writers do not wait for long. */
 const formerAtOnce = { minutes: 60, rows: 10_000 };
 
 /** Adds blocks for rows older than the series, a minute at a time, newest first; returns the new beginning. Replaces late blocks. */
@@ -79,7 +79,7 @@ async function addMinute(db: Kysely<Schema>, minute: number, sinceMs: number): P
   });
 }
 
-/** PostgreSQL's serialization failure: another transaction wrote the same row. */
+/** Whether PostgreSQL reports a serialization failure: another transaction wrote the same row. */
 const isOutrun = (thrown: unknown): boolean =>
   codeOf(thrown) === '40001' || codeOf(Reflect.get(Object(thrown), 'cause')) === '40001';
 
@@ -100,9 +100,9 @@ interface Roll {
   readonly from: number;
   readonly to: number;
   readonly spanMs: number;
-  /** By this time after its end a span's rows are imported; later ones are rolled up on their own. */
+  /** Time after the end of a span when most of its rows are imported and it is rolled up; later rows are rolled up separately. */
   readonly afterMs: number;
-  /** Late blocks are rolled up together. */
+  /** Interval at which late blocks are rolled up together. */
   readonly everyMs: number;
 }
 
@@ -112,7 +112,7 @@ const rolls: readonly Roll[] = [
   { from: levels.hour, to: levels.day, spanMs: dayMs, afterMs: 1_200_000, everyMs: 1_800_000 },
 ];
 
-/** Spans per step, so that other writers do not wait for long. */
+/** Limit of spans in one step, so that other writers do not wait for long. */
 const mostSpans: Readonly<Record<number, number>> = { [levels.minute]: 10, [levels.hour]: 1, [levels.day]: 1 };
 const prunedAtOnce = 2_000;
 
@@ -143,7 +143,7 @@ export function createSeriesStore(db: Kysely<Schema>, clock: Clock): SeriesStore
   };
 }
 
-/** One statement: a block that is rolled up meanwhile is in one of both. */
+/** Reads blocks in one statement, so that a block that is rolled up in the meantime is read once, in its old or new place. */
 export async function readBlocks(
   db: Kysely<Schema>,
   intervals: readonly Interval[],
@@ -156,7 +156,7 @@ export async function readBlocks(
   return rows;
 }
 
-/** Blocks of the interval's level, and shorter ones that none of them includes: by their own index, which is small. */
+/** Selects blocks of the interval's length, and shorter ones that none of these includes; the latter have an index of their own. */
 function selectsOf({ level, fromMs, toMs }: Interval, numbers: readonly number[]) {
   const isWithin = sql`at >= ${fromMs} and at < ${toMs}`;
   const finer = [levels.minute, levels.hour].filter((one) => one < levels[level]);
@@ -173,7 +173,7 @@ function selectsOf({ level, fromMs, toMs }: Interval, numbers: readonly number[]
   ];
 }
 
-/** True where there is more to do. Another node's roll-up of the same blocks is noticed, and this one then does nothing. */
+/** Rolls up some spans; true where there is more to do. If another node rolls up the same blocks, this call does nothing. */
 async function rollUp(
   db: Kysely<Schema>,
   { from, to, spanMs, afterMs }: Roll,
@@ -230,7 +230,7 @@ async function rollUp(
   return true;
 }
 
-/** One block for each section. */
+/** Makes the blocks of a span, one for each section. */
 export function toBlocks(level: number, at: number, cells: Cells) {
   const detail = boundCells(cells.values());
   return Object.values(sections).map(({ number, without }) => ({
@@ -258,7 +258,7 @@ async function takeAway(trx: Transaction<Schema>, ids: readonly number[]): Promi
   return taken;
 }
 
-/** Only blocks of the full section are counted; the others of their span are marked with them. */
+/** Marks the blocks of a span as rolled up; returns how many of them have all names, or -1 where one of these is not among `ids`. */
 async function mark(
   trx: Transaction<Schema>,
   level: number,
@@ -279,7 +279,7 @@ async function mark(
   return details.every(({ id }) => known.has(id)) ? details.length : -1;
 }
 
-/** Deletes blocks that longer ones include, once expired. */
+/** Deletes expired blocks that longer ones include. True where there may be more. */
 async function prune(db: Kysely<Schema>, nowMs: number, retentionMs: number): Promise<boolean> {
   const kept = [
     { level: levels.minute, beforeMs: nowMs - keptMs.minute },

@@ -1,4 +1,4 @@
-/** Makes series cells from imported rows, and merges cells over names. */
+/** Makes series cells (counts per combination of names) from imported rows, and merges cells by leaving names out. */
 
 import { readUnits } from '../../core/accounting/units.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -11,20 +11,20 @@ export const minuteMs = 60_000;
 
 export const nextMinute = (ms: number): number => Math.ceil(ms / minuteMs) * minuteMs;
 
-/** Details of calls that did not fail: answered, or no longer wanted. */
+/** Outcomes of calls that did not fail: they were answered, or the client had left. */
 const notFailed: ReadonlySet<string> = new Set(['answered', 'client-gone']);
-/** The detail of a try without a call. */
+/** The outcome of a try that made no call, because it waited for a slot. */
 const notCalled = 'queue';
 
 export const isFailedAttempt = (outcome: string): boolean => !notFailed.has(outcome);
 
-/** The cells of each minute, to which rows are added a few at a time. */
+/** Collects the cells of each minute; rows are added a few at a time. */
 export class Minutes {
-  /** By the beginning of the minute. */
+  /** The cells by the beginning of their minute. */
   readonly cells = new Map<number, Cells>();
   #latest = Number.NaN;
   #cells = new Cells();
-  /** Of the latest minute. */
+  /** The cells of the latest minute by their names object. */
   readonly #ofNames = new Map<RowNames, Cell>();
 
   add(rows: readonly NamedRow[]): void {
@@ -59,7 +59,7 @@ const toCellNames = (names: RowNames): string[] => [
   names.cache ?? '',
 ];
 
-/** `listed` calls have their own cells. */
+/** Adds a row to its cell. `listed`: the number of its calls that have cells of their own. */
 function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: number): void {
   cell.add(countAt.requests, 1);
   cell.add(countAt.attempts, row.attempts);
@@ -117,15 +117,15 @@ function triesIn(text: string): Try[] {
 }
 
 const longestCode = 64;
-/** Of the system or of TLS, such as ECONNREFUSED, ERR_TLS_CERT_ALTNAME_INVALID, DEPTH_ZERO_SELF_SIGNED_CERT. */
+/** Finds an error code of the system or of TLS, such as ECONNREFUSED or DEPTH_ZERO_SELF_SIGNED_CERT. */
 const systemCode = /\b(?:E[A-Z]{4,}|[A-Z]{2,}(?:_[A-Z]+)+)\b/;
 
-/** Only the code: texts with addresses would make a cell each. */
+/** The error code in a detail. The rest is left out, as texts with addresses would make a cell each. */
 const codeIn = (detail: string): string => systemCode.exec(detail)?.[0] ?? detail.slice(0, longestCode);
 
 const failedIn = (text: string): number => triesIn(text).filter(({ outcome }) => isFailedAttempt(outcome)).length;
 
-/** Returns the number of calls. */
+/** Adds the listed tries as cells of their own, and returns how many of them were calls. */
 function addTries(cells: Cells, { model, key, project, operation }: RowNames, text: string): number {
   const tries = triesIn(text);
   for (const { upstream, outcome, code, durationMs } of tries) {
@@ -137,7 +137,7 @@ function addTries(cells: Cells, { model, key, project, operation }: RowNames, te
   return tries.length;
 }
 
-/** Subsets of names that have blocks of their own: most queries then read few cells. Attempts keep their upstream in each. */
+/** Sets of names that have blocks of their own, so that most queries read few cells. Cells of attempts keep their upstream in each. */
 export const sections = {
   detail: { number: 0, without: [] },
   targets: { number: 1, without: ['key', 'project'] },
@@ -146,7 +146,7 @@ export const sections = {
 } as const satisfies Record<string, { number: number; without: readonly CellName[] }>;
 export type Section = keyof typeof sections;
 
-/** The smallest section with these names. */
+/** The section with the fewest names that has all these names. */
 export function sectionOf(names: readonly CellName[]): Section {
   const fits = ({ without }: { readonly without: readonly CellName[] }) =>
     !names.some((name) => without.includes(name));
@@ -174,7 +174,7 @@ const seldomNames: readonly (readonly CellName[])[] = [
   ['model', 'code'],
 ];
 
-/** Beyond the limit, the names with the fewest requests become `others`. */
+/** Reduces the cells to the limit: the names with the fewest requests become `others`. */
 export function boundCells(cells: readonly Cell[], most = mostCells): readonly Cell[] {
   let bounded = cells;
   for (const folded of seldomNames) {

@@ -1,15 +1,15 @@
-/** Chooses the blocks for a query: their length, range and names. */
+/** Plans a series query: chooses the length, time range and names of the blocks to read. */
 
 import type { SeriesQuery } from '../../core/store/series.ts';
 import { dayMs, hourMs } from '../ledger/ledger-rows.ts';
 import type { CellName } from './series-block.ts';
 import { minuteMs, type Section, sectionOf } from './series-cells.ts';
 
-/** Rows of an import, then finished minutes, hours, days. */
+/** Time that a block covers: the rows of an import, then a finished minute, hour or day. */
 export const levels = { raw: 0, minute: 1, hour: 2, day: 3 } as const;
 type Level = 'minute' | 'hour' | 'day';
 
-/** Retention of minute and hour blocks; days stay as long as rows, and at least as long as hours. */
+/** How long minute and hour blocks are kept; day blocks are kept as long as rows, and at least as long as hours. */
 export const keptMs = { minute: 14 * dayMs, hour: 90 * dayMs };
 
 export interface Interval {
@@ -22,19 +22,19 @@ export interface SeriesPlan {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** Beginning of each step; the first may begin before `fromMs`. */
+  /** Beginning of the first step; it may be before `fromMs`. */
   readonly firstMs: number;
   readonly steps: number;
   readonly section: Section;
-  /** For sums over all lines: it may have fewer names. */
+  /** The section for sums over all lines, which may have fewer names than that for the lines. */
   readonly totalSection: Section;
   readonly intervals: readonly Interval[];
 }
 
 const mostSteps = 1_500;
-/** The default limit of daily steps. */
+/** Limit of daily steps, if the query sets none. */
 const mostOfDays = 400;
-/** Step lengths, each with the longest span that it suits. */
+/** Step lengths, each with the longest time range for which it is used. */
 const steps = [
   { upToMs: 2 * hourMs, stepMs: minuteMs },
   { upToMs: 6 * hourMs, stepMs: 5 * minuteMs },
@@ -42,19 +42,19 @@ const steps = [
   { upToMs: 8 * dayMs, stepMs: hourMs },
   { upToMs: 32 * dayMs, stepMs: 6 * hourMs },
 ] as const;
-/** For longer spans, hours with all their names are too many to read: days are used. */
+/** Longest span that is read from hours with all their names; for longer ones these are too many, and days are read. */
 const longestOfDetailMs = 4 * dayMs;
-/** For all keys of all models; for longer spans minutes are too many. */
+/** Longest span that is read from minutes for all keys of all models; for longer ones these are too many. */
 const longestOfWideMs = 12 * hourMs;
-/** For all keys. */
+/** Longest span that is read from minutes for all keys. */
 const longestOfKeysMs = 8 * dayMs;
-/** For longer spans, steps are days in UTC. */
+/** Longest span with hourly steps; for longer ones, steps are days in UTC. */
 const longestOfHoursMs = 33 * dayMs;
 
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
 const ceilTo = (ms: number, unitMs: number): number => Math.ceil(ms / unitMs) * unitMs;
 
-/** Throws a RangeError where a step does not fit the span. */
+/** Plans a query. Throws a RangeError where a step does not fit the span. */
 export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const { filter, by } = query;
   const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);
@@ -87,7 +87,7 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
 
 const lengths = { minute: minuteMs, hour: hourMs, day: dayMs };
 
-/** Whole days and hours in the middle, where permitted, and minutes at both ends. */
+/** Splits a range: whole days and hours in the middle, where permitted, and minutes at both ends. */
 function cover(fromMs: number, toMs: number, coarser: readonly ('hour' | 'day')[]): Interval[] {
   const level = coarser.at(-1);
   if (level === undefined) return fromMs < toMs ? [{ level: 'minute', fromMs, toMs }] : [];

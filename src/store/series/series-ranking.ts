@@ -5,7 +5,7 @@ import { Sketch } from '../../lib/sketch.ts';
 import { type BlockReader, countAt, nameAt, noName, others } from './series-block.ts';
 import type { Selection } from './series-selection.ts';
 
-/** Whether calls count for the upstream that was called, and not for their request's. */
+/** Whether each call counts for the upstream that was called, instead of the upstream of its request. */
 export const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
   (filter.upstream !== undefined || by.includes('upstream')) &&
   filter.outcomes === undefined &&
@@ -15,14 +15,14 @@ export const isByTargetIn = ({ filter, by }: SeriesQuery): boolean =>
 
 const separator = '\0';
 
-/** The lines of a split, numbered from 0. By numbers of names over all blocks: a text joined for each cell would take most of the time. */
+/** The lines of a split, numbered from 0. Lines are found by the numbers of their names; joining a text for each cell would take most of the time. */
 export class Groups {
   readonly names: (readonly string[])[] = [];
   readonly weights: number[] = [];
   readonly #latencies: Sketch[] = [];
-  /** From 1. */
+  /** The number of each name over all blocks, from 1. */
   readonly #numbers = new Map<string, number>();
-  /** By the number of the first name, and of the second: 0 where there is none. */
+  /** The line by the numbers of its first and second name; a number is 0 where the line has no such name. */
   readonly #byNumbers: number[][] = [];
   readonly #first: number;
   readonly #second: number | undefined;
@@ -54,7 +54,7 @@ export class Groups {
     for (const group of this.names.keys()) this.weights[group] = this.#latencies[group]?.quantile(0.95) ?? 0;
   }
 
-  /** By weight, and then by name. */
+  /** The largest lines, by weight and then by name. */
   largest(most: number): (readonly string[])[] {
     const named = this.names.map((names, group) => ({ names, weight: this.weights[group] ?? 0 }));
     const candidates = named.filter(({ names }) => !names.includes(others));
@@ -99,7 +99,7 @@ export class Groups {
   }
 }
 
-/** Begin and group of the cells of a block, so that those of lines are found again without reading the others. */
+/** Where the cells of a block begin, and the line of each, so that a line's cells are found again without reading the others. */
 export class RankedCells {
   readonly starts: Int32Array;
   readonly groups: Int32Array;

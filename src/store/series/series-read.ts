@@ -26,13 +26,13 @@ function addSums(to: Float64Array, sums: Float64Array, factor: number): void {
   for (let at = 0; at < to.length; at++) addTo(to, at, factor * (sums[at] ?? 0));
 }
 
-/** Counts copied unchanged from cells, as pairs of indexes. */
+/** Counts that are copied unchanged from cells to answers, as pairs of indexes. */
 const copied = seriesCounts.flatMap((name, to) => {
   const from = (counted as readonly string[]).indexOf(name);
   return from === -1 || name === 'attempts' || name === 'failedAttempts' ? [] : [[from, to] as const];
 });
 
-/** Typed arrays: destructuring pairs takes several times as long, for each cell. */
+/** The same pairs in typed arrays: destructuring pairs takes several times as long, for each cell. */
 const copiedFrom = Uint8Array.from(copied, ([from]) => from);
 const copiedTo = Uint8Array.from(copied, ([, to]) => to);
 
@@ -50,7 +50,7 @@ const pointsFrom = pointCounts.map((name) => pointAt[name]);
 
 const none: Pairs = [];
 
-/** Sums of one line, or of all; step by step, in the order of time. */
+/** Sums of one line, or of the total. Figures are added step by step, in the order of time. */
 class Line {
   readonly names: readonly string[];
   readonly isOthers: boolean;
@@ -60,10 +60,10 @@ class Line {
   readonly #stepSketch = new Sketch();
   readonly counts: readonly Float64Array[];
   readonly percentiles: (Percentiles | null)[];
-  /** For a heat map. */
+  /** The pairs of each step, for a heat map. */
   readonly pairs: Pairs[] = [];
   readonly #keepsPairs: boolean;
-  /** The latency shown step by step: its total is the sum of the steps. */
+  /** Index of the latency that is shown step by step: its total is the sum of the steps. */
   readonly #latency: number;
 
   constructor(names: readonly string[], isOthers: boolean, steps: number, latency: number, keepsPairs = false) {
@@ -102,7 +102,7 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** Ends a step of the total, of lines, and of this one, which is the remainder. */
+  /** Ends a step of the total and of all lines; this line gets what remains of the total. */
   endStepOf(total: Line, lines: readonly Line[], step: number): void {
     addSums(this.stepSums, total.stepSums, 1);
     for (const line of lines) addSums(this.stepSums, line.stepSums, -1);
@@ -112,7 +112,7 @@ class Line {
     this.endStep(step);
   }
 
-  /** Sketches that are not split by steps. */
+  /** Gives this line what remains of the total in those sketches that are not split by steps. */
   addSketchesOf(total: Line, lines: readonly Line[]): void {
     for (const [at, sketch] of this.sketches.entries()) {
       if (at === this.#latency) continue;
@@ -191,7 +191,7 @@ interface Adding {
   readonly isByTarget: boolean;
 }
 
-/** Separate, like `rankBlock`: V8 would compile a nested loop anew for each block. */
+/** Adds cells to the total. A function of its own, like `rankBlock`: V8 would compile a nested loop anew for each block. */
 function addToTotal(selection: Selection, { total, tally, isByTarget }: Adding): void {
   selection.rewind();
   while (selection.next()) {
@@ -202,15 +202,15 @@ function addToTotal(selection: Selection, { total, tally, isByTarget }: Adding):
   }
 }
 
-/** The largest lines in the requested order, and one for all others; or the requested lines. */
+/** The lines of an answer: the largest ones in the requested order and one for all others, or the requested lines. */
 class Lines {
   readonly named: readonly Line[];
-  /** What the total has beside them. */
+  /** The part of the total that is in none of the named lines. */
   readonly rest: Line;
   readonly #groups: Groups;
-  /** Where the lines are not given. */
+  /** The ranked cells of each block, where the query does not give the lines. */
   readonly #ranked: ReadonlyMap<Selection, RankedCells>;
-  /** By the number of the group. Without holes, which take several times as long. */
+  /** The line by the number of its group. The array has no holes, which would take several times as long. */
   readonly #ofGroups: (Line | undefined)[];
 
   constructor(query: SeriesQuery, selections: readonly Selection[], steps: number, latency: number) {
@@ -229,7 +229,7 @@ class Lines {
     );
   }
 
-  /** Most cells are of other lines, whose figures are not read. */
+  /** Adds a block's cells to their lines. Most cells belong to other lines, so that their figures are not read. */
   add(selection: Selection, isByTarget: boolean): void {
     const ranked = this.#ranked.get(selection);
     if (ranked !== undefined) {
@@ -258,7 +258,7 @@ class Lines {
   }
 }
 
-/** Counts of failed requests by outcome, and of calls. */
+/** Counts failed requests by outcome, and calls. */
 class Tally {
   readonly #codes = new Map<string, number>();
   readonly #attempts = new Map<string, number>();

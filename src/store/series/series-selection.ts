@@ -6,22 +6,22 @@ import { positionsOf } from '../../lib/record-of.ts';
 import { BlockReader, type CellName, cellKinds, nameAt, noName } from './series-block.ts';
 import { isFailedAttempt, type Section, sections } from './series-cells.ts';
 
-/** Positions of counts in the answer. */
+/** The position of each count in the answer. */
 export const pointAt = positionsOf(seriesCounts);
 
 export interface StoredBlock {
   readonly at: number;
-  /** Null: of an import, with all names. */
+  /** The section of the block; null for a block of an import, which has all names. */
   readonly section: number | null;
   readonly data: Uint8Array;
 }
 
-/** What the outcome of a request, or of a call, means. */
+/** What the outcome of a request or of a call means for the query. */
 interface OutcomeFacts {
-  /** Undefined where unknown. */
+  /** The request's outcome; undefined where this version does not know it. */
   readonly outcome: RowOutcome | undefined;
   readonly result: RequestResult | undefined;
-  /** Position in the answer; -1 where unknown. */
+  /** Position of the result in the answer; -1 where the outcome is unknown. */
   readonly resultAt: number;
   readonly isFailedAttempt: boolean;
   readonly isWanted: boolean;
@@ -32,17 +32,17 @@ export class Selection {
   readonly at: number;
   readonly reader: BlockReader;
   readonly #section: number | null;
-  /** In turn: a name's position, and its number; -1 where the block lacks the name. */
+  /** Pairs of a name's position and the wanted number; the number is -1 where the block lacks the name. */
   readonly #filters: readonly number[];
   readonly #outcomes: ReadonlySet<RowOutcome> | undefined;
   readonly #hasRowFilter: boolean;
-  /** By the number of the name; looked up once. */
+  /** Facts of outcomes by the number of their name, so that each is looked up once. */
   readonly #facts: OutcomeFacts[] = [];
   readonly #hits: boolean[] = [];
-  /** Of the block's names, for whom reads many blocks; 0 where none was given. */
+  /** For readers of many blocks: their own number for each name of this block; 0 where they have given none yet. */
   readonly numbers: Int32Array;
   isAttempt = false;
-  /** Of the cell's outcome. */
+  /** Facts of the present cell's outcome. */
   facts: OutcomeFacts = noFacts;
 
   constructor({ filter }: SeriesQuery, { at, section, data }: StoredBlock) {
@@ -59,7 +59,7 @@ export class Selection {
     );
   }
 
-  /** A block of an import is of all sections. */
+  /** Whether the block can answer for a section; a block of an import has all names, and can for each. */
   isOf(section: Section): boolean {
     return this.#section === null || this.#section === sections[section].number;
   }

@@ -1,4 +1,4 @@
-/** Kysely dialects for SQLite: for a connection of this thread, and for whatever else executes statements. */
+/** Creates Kysely dialects for SQLite: for a connection in this thread, and for anything else that executes statements. */
 
 import type { DatabaseSync } from 'node:sqlite';
 import {
@@ -13,13 +13,13 @@ import {
 } from 'kysely';
 import { createStatements, isRead, listsOf, type SqliteResult, toBound } from './sqlite-statements.ts';
 
-/** `session` is the transaction that the statement belongs to; 0 for a statement on its own. */
+/** Executes a statement. `session`: the transaction that the statement belongs to; 0 for a statement on its own. */
 export type Execute = (session: number, query: CompiledQuery) => Promise<QueryResult<unknown>>;
 
 export const toQueryResult = ({ rows, changes }: SqliteResult): QueryResult<unknown> =>
   changes === undefined ? { rows } : { rows, numAffectedRows: changes };
 
-/** `toError` converts SQLite's errors. `checkFiles` throws where writing is not allowed any more. */
+/** Creates a dialect. `toError` converts SQLite's errors; `checkFiles` throws where writing is not allowed any more. */
 export function createSqliteDialect(
   database: DatabaseSync,
   toError: (thrown: unknown) => unknown,
@@ -62,7 +62,7 @@ export function toDialect(execute: Execute, close: () => Promise<void>, adapter:
   };
 }
 
-/** One caller, with or without a transaction. */
+/** A connection as Kysely sees it: one caller, with or without a transaction. */
 class Caller implements DatabaseConnection {
   readonly #execute: Execute;
   #session = 0;
@@ -71,7 +71,7 @@ class Caller implements DatabaseConnection {
     this.#execute = execute;
   }
 
-  /** Takes the write lock at once: a transaction that began by reading cannot write after another process has written. */
+  /** Begins a transaction with the write lock: one that began by reading cannot write after another process has written. */
   async begin(session: number): Promise<void> {
     await this.#execute(session, CompiledQuery.raw('begin immediate'));
     this.#session = session;

@@ -7,11 +7,11 @@ import { createStatements, isRead, type Row } from './sqlite-statements.ts';
 
 export interface SqliteCall {
   readonly id: number;
-  /** Its transaction; 0 for a statement on its own. */
+  /** Number of the transaction that the statement belongs to; 0 for a statement on its own. */
   readonly session: number;
   readonly sql: string;
   readonly parameters: SQLInputValue[];
-  /** The statement runs with each of them. */
+  /** Lists of parameters: the statement runs once with each of them. */
   readonly lists?: readonly SQLInputValue[][] | undefined;
 }
 
@@ -19,36 +19,36 @@ export interface SqliteAnswer {
   readonly id: number;
   readonly rows: Row[] | number[];
   readonly changes: bigint | undefined;
-  /** The error, in place of a result. */
+  /** The error, if the call failed; the result is then empty. */
   readonly fault: unknown;
 }
 
 export interface SqliteEngine {
   take(calls: readonly SqliteCall[]): void;
-  /** Resolves when no call waits, except for a transaction that its caller leaves open. */
+  /** Resolves when no call waits, apart from calls after a transaction that its caller leaves open. */
   idle(): Promise<void>;
 }
 
 export interface SqliteEngineDeps {
-  /** Neither waits for other processes' locks: the engine retries. */
+  /** The connections. Neither waits for locks of other processes, as the engine retries. */
   readonly writer: DatabaseSync;
   readonly reader: DatabaseSync;
-  /** Throws where the writer's files are no longer the store's. */
+  /** Throws where the files that are open are no longer those of the store. */
   readonly checkFiles: () => void;
   readonly answer: (answers: readonly SqliteAnswer[]) => void;
 }
 
-/** For locks of other processes; reads go on meanwhile. */
+/** How the engine waits for locks of other processes; reads go on in the meantime. */
 const patience = { pauseMs: 5, attempts: 1_000 };
-/** More than ever wait for one commit, and few enough for a short one. */
+/** Limit of writes in one commit: more than ever wait, and few enough for a short commit. */
 const mostPerCommit = 1_000;
 
 export function createSqliteEngine({ writer, reader, checkFiles, answer }: SqliteEngineDeps): SqliteEngine {
   const write = createStatements(writer);
   const read = createStatements(reader);
-  /** In order of arrival: writes on their own, and the first statements of transactions. */
+  /** Calls in the order of arrival: single writes, and the first statements of transactions. */
   let waiting: SqliteCall[] = [];
-  /** The open transaction. */
+  /** Number of the open transaction; 0 where there is none. */
   let owner = 0;
   let isPumping = false;
   let pumping = Promise.resolve();
@@ -91,7 +91,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     return made;
   }
 
-  /** Never throws: every dequeued call is answered. */
+  /** Runs the waiting calls. Never throws: every call that was taken from the queue is answered. */
   async function pump(): Promise<void> {
     isPumping = true;
     for (;;) {
@@ -112,7 +112,7 @@ export function createSqliteEngine({ writer, reader, checkFiles, answer }: Sqlit
     isPumping = false;
   }
 
-  /** One transaction for all, so that the disk is synced once; SQLite undoes a failing statement, and no other. */
+  /** Runs single writes in one transaction, so that the disk is synced once; SQLite undoes a failing statement only. */
   async function commitTogether(group: readonly SqliteCall[]): Promise<SqliteAnswer[]> {
     const isLight = group.every(({ sql }) => lightWrite.test(sql));
     if (isLight) writer.exec('PRAGMA synchronous = NORMAL');
@@ -166,7 +166,7 @@ function ended(): Error {
   return new Error('The transaction has ended already; nothing of it was written.');
 }
 
-/** A power cut may undo these without harm: they are visible to every process, and synced with the next durable commit. */
+/** Writes that a power cut may undo without harm: all processes see them, and the next durable commit syncs them. */
 const lightWrite = /^(?:insert into|delete from) "kept_objects"/i;
 
 const isBegin = (sql: string): boolean => /^begin\b/i.test(sql);

@@ -2,7 +2,7 @@
 
 import { StoreError } from '../store-error.ts';
 
-/** SQLite's primary result codes, which never change. */
+/** Sentences for the operator by SQLite's primary result codes, which never change. */
 const sentences: Readonly<Record<number, (store: string) => string>> = {
   3: cannotBeWritten,
   5: isHeld,

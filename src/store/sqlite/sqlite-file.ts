@@ -1,4 +1,4 @@
-/** SQLite connections: creates the file with owner-only access, and configures each connection for its purpose. */
+/** Opens SQLite connections: creates the file with owner-only access, and configures each connection for its purpose. */
 
 import { closeSync, existsSync, fsyncSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,10 +8,10 @@ import { makeDirectory } from '../../lib/make-directory.ts';
 import { codeOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 
-/** While it opens a store, the process continues, and may open two. */
+/** How to try again while another connection is in the way. The process continues to work while a store opens, and may open two stores. */
 const retries = { pauseMs: 20, attempts: 500 };
 
-/** SQLite would make it readable by all. An existing file is not opened: closing it would release this process's locks on it. */
+/** Makes the file, which SQLite would make readable by all. An existing file is not opened: closing it would release this process's locks. */
 export function makeFile(path: string, storeName: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     throw new StoreError(
@@ -34,7 +34,7 @@ export function makeFile(path: string, storeName: string): void {
   }
 }
 
-/** Copies what the connection sees into an empty file, synced to the disk. Writers continue meanwhile. */
+/** Copies the database as the connection sees it into an empty file, synced to the disk. Others can write meanwhile. */
 export function copyInto(database: DatabaseSync, file: string): void {
   database.prepare('VACUUM INTO ?').run(file);
   const written = openSync(file, 'r+');
@@ -44,10 +44,10 @@ export function copyInto(database: DatabaseSync, file: string): void {
 
 const sizeOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** First on every connection. SQLite's directories for temporary files may all be read-only: larger statements would fail. */
+/** Set first on every connection. Temporary data stays in memory, as SQLite's directories for temporary files may be read-only. */
 const common = 'PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = OFF';
 
-/** The common options; `timeout` is how long a statement waits for locks, in milliseconds. */
+/** Opens a connection with the common options; `timeout` is how long a statement waits for locks, in milliseconds. */
 export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
   const database = new DatabaseSync(path, options);
   try {
@@ -59,13 +59,13 @@ export function open(path: string, options: DatabaseSyncOptions): DatabaseSync {
   }
 }
 
-/** With the default 2 MB, an import's index pages would be written to the log before the transaction ends, read and written again. */
+/** Cache of the writing connection. With the default 2 MB, an import writes its index pages to the log early, and reads and writes them again. */
 const writerCacheKiB = 8 * 1024;
 
-/** Reading opens the log: if another program deletes it, this open file is the only access to its content. */
+/** A statement that opens the log by reading: if another program deletes the log, the open file is the only access to its content. */
 const openLog = 'SELECT count(*) FROM sqlite_schema';
 
-/** For data that must survive a power cut: commits are synced. */
+/** Opens a connection whose commits are synced, for data that must survive a power cut. */
 export async function openDurable(path: string, storeName: string): Promise<DatabaseSync> {
   const database = open(path, { timeout: 0, enableForeignKeyConstraints: true });
   try {
@@ -81,14 +81,14 @@ export async function openDurable(path: string, storeName: string): Promise<Data
   }
 }
 
-/** Sees all commits, and waits for no writer. */
+/** Opens a connection that sees all commits, and waits for no writer. */
 export function openReader(path: string): DatabaseSync {
   const database = open(path, { timeout: 500 });
   database.exec(`PRAGMA query_only = ON; ${openLog}`);
   return database;
 }
 
-/** Copies the log into the file, and empties the log. False where another connection is in the way. */
+/** Copies SQLite's log into the file, and empties the log. False where another connection is in the way. */
 export function emptyLog(path: string): boolean {
   const database = open(path, { timeout: 0 });
   try {
@@ -98,7 +98,7 @@ export function emptyLog(path: string): boolean {
   }
 }
 
-/** Retries until no other connection is in the way. */
+/** Calls again until no other connection is in the way. */
 export async function whenFree<T>(call: () => T): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -114,12 +114,12 @@ export function isBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && Number(thrown.errcode) % 256 === 5;
 }
 
-/** A file lock that ends with the process, however that ends: Node has none, so SQLite's is used. */
+/** A file lock that ends with the process, however the process ends. Node has none, so this uses SQLite's. */
 export interface FileLock {
   release(): void;
 }
 
-/** Undefined where it is held already. Nothing else here may open the file: closing it would release the lock. */
+/** Locks the file; undefined where it is locked already. Nothing else in this process may open it: closing it would release the lock. */
 export function lockFile(path: string): FileLock | undefined {
   makeLockFile(path);
   const database = new DatabaseSync(path, { timeout: 0 });
@@ -137,7 +137,7 @@ export function lockFile(path: string): FileLock | undefined {
   };
 }
 
-/** SQLite would make it readable by all. */
+/** Makes the lock file, which SQLite would make readable by all. */
 function makeLockFile(path: string): void {
   try {
     closeSync(openSync(path, 'wx', 0o600));

@@ -17,20 +17,20 @@ import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
 import { copyInto } from './sqlite-file.ts';
 
-/** The database, its log, and the log's index: all processes must have the same three files open. */
+/** Endings of the three files of a store (database, log, log index), which all processes must have open. */
 const suffixes = ['', '-wal', '-shm'];
 const savedMark = '-saved-';
 const unfinishedEnd = '.part';
 
 const look = (file: string) => statSync(file, { bigint: true, throwIfNoEntry: false });
 
-/** The files of one connection, as when they were opened. */
+/** The files that a connection opened, to compare them with those on the disk. */
 export class FileGuard {
   readonly #database: DatabaseSync;
   readonly #storeName: string;
   readonly #files: readonly string[];
   readonly #inodes: readonly (bigint | undefined)[];
-  /** Path of the saved contents: the same for every process with the same log. */
+  /** Path for the saved contents; the same in every process that has the same log open. */
   readonly #savedFile: string;
 
   constructor(database: DatabaseSync, path: string, storeName: string) {
@@ -44,7 +44,7 @@ export class FileGuard {
     this.#savedFile = `${real}${savedMark}${log?.birthtimeMs.toString(36)}${log?.ino.toString(36)}`;
   }
 
-  /** Throws a StoreError where a file was replaced. */
+  /** Compares the files; throws a StoreError where one was deleted or replaced. */
   check(): void {
     const lost = this.#files.find((file, n) => this.#inodes[n] === undefined || look(file)?.ino !== this.#inodes[n]);
     if (lost === undefined) return;
@@ -54,7 +54,7 @@ export class FileGuard {
     );
   }
 
-  /** Files saved by processes that have ended. */
+  /** Lists files saved by processes that have ended. */
   listSaved(): string[] {
     const [file = ''] = this.#files;
     return readdirSync(dirname(file))
@@ -62,7 +62,7 @@ export class FileGuard {
       .map((name) => join(dirname(file), name));
   }
 
-  /** Saves what the connection sees, readable by its owner only, and returns the path; undefined while that is not possible yet. */
+  /** Saves what the connection sees in a file that only its owner can read; returns its path, or undefined if that is not possible yet. */
   save(): string | undefined {
     const file = this.#savedFile;
     if (existsSync(file)) return file;
@@ -92,7 +92,7 @@ export class FileGuard {
 /** What happened to the open files of a store. */
 export type StoreLoss =
   | { readonly kind: 'lost' | 'unsaved'; readonly reason: string }
-  /** Found: saved by a process that has ended. */
+  /** `saved`: this process saved the contents in a file. `found`: a process that has ended did. */
   | { readonly kind: 'saved' | 'found'; readonly file: string };
 
 const lookEveryMs = 500;
@@ -120,7 +120,7 @@ export function watchFiles(guard: FileGuard, onLoss: (loss: StoreLoss) => void):
     return lookEveryMs;
   }
 
-  /** Returns when to retry; undefined when done. */
+  /** Tries to save; returns when to try again, or undefined when done. */
   function save(): number | undefined {
     try {
       const file = guard.save();

@@ -1,4 +1,4 @@
-/** Prepared statements of one SQLite connection, and value conversion. */
+/** Prepares the statements of one SQLite connection, and converts values. */
 
 import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from 'node:sqlite';
 import type { CompiledQuery } from 'kysely';
@@ -6,12 +6,12 @@ import { toStorableText } from '../stored-json.ts';
 
 export type Row = Record<string, SQLOutputValue>;
 
-/** A writing statement, run once with each of the lists, in one call. The result's rows are how many rows each wrote. */
+/** A writing statement that one call runs once with each of the lists. The result's rows are the numbers of rows that each run wrote. */
 export interface EachQuery extends CompiledQuery<number> {
   readonly lists: Iterable<SQLInputValue[]>;
 }
 
-/** Takes two thirds of the time of one long statement. Use it in a transaction: else lists before a failing one stay written. */
+/** Lets a statement run with each list, in two thirds of the time of one long statement. Use it in a transaction, as runs are not undone together. */
 export function withEach({ sql, query, queryId }: CompiledQuery, lists: Iterable<SQLInputValue[]>): EachQuery {
   return { sql, query, queryId, parameters: [], lists };
 }
@@ -29,7 +29,7 @@ const keptStatements = 256;
 
 export const isRead = (sql: string): boolean => /^\s*select\b/i.test(sql);
 
-/** Runs statements on a connection. Each is prepared once: preparing a long one takes as long as running it. */
+/** Runs statements on a connection. Each is prepared only once, because preparing a long one takes as long as running it. */
 export function createStatements(
   database: DatabaseSync,
 ): (sql: string, parameters: SQLInputValue[], lists?: Iterable<SQLInputValue[]>) => SqliteResult {
@@ -63,7 +63,7 @@ export function createStatements(
   };
 }
 
-/** SQLite treats a plain object as named parameters; only values may pass. */
+/** Converts values for SQLite, which would treat a plain object as named parameters: only simple values may pass. */
 export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
   return parameters.map((value) => {
     switch (typeof value) {
@@ -79,7 +79,7 @@ export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-/** Exact integers become numbers; larger ones stay bigints. */
+/** Converts a row: integers that JavaScript represents exactly become numbers; larger ones stay bigints. */
 function toRow(row: Row): Row {
   for (const column in row) {
     const value = row[column];

@@ -17,7 +17,7 @@ import { createSqliteThread } from './sqlite-thread-dialect.ts';
 /** How long a statement, and the process with it, waits for another process's transaction. */
 const busyTimeoutMs = 5_000;
 
-/** `path` is absolute. In a thread, the process never waits for the disk. */
+/** Opens a file as a store. `path` is absolute. With `inThread`, the process never waits for the disk. */
 export function openSqliteFile(
   path: string,
   { clock, inThread, onLoss }: { clock: Clock; inThread: boolean; onLoss?: ((loss: StoreLoss) => void) | undefined },
@@ -48,7 +48,7 @@ export function openSqliteFile(
   });
 }
 
-/** The serialised schema of a new memory store: made by the process's first. */
+/** The serialised schema of an empty memory store, made by the first memory store of the process. */
 let emptyMemory: Uint8Array | undefined;
 
 export async function openSqliteMemory(clock: Clock): Promise<Store> {
@@ -80,7 +80,7 @@ export function migrateSqliteFile(path: string, backTo?: string): Promise<string
   });
 }
 
-/** The pending ones; does not create a missing file. */
+/** The names of the pending migrations; does not create a missing file. */
 export function readMissingOfFile(path: string): Promise<string[]> {
   return onFile(path, async (storeName) => {
     const database = existsSync(path) ? openReader(path) : open(':memory:', {});
@@ -92,7 +92,7 @@ export function readMissingOfFile(path: string): Promise<string[]> {
   });
 }
 
-/** Faults name the file. */
+/** Does the work; errors become messages that name the file. */
 async function onFile<T>(path: string, work: (storeName: string) => Promise<T>): Promise<T> {
   const storeName = `The store "${path}"`;
   try {
@@ -102,7 +102,7 @@ async function onFile<T>(path: string, work: (storeName: string) => Promise<T>):
   }
 }
 
-/** Opens the file once the work is done on it, while no other process writes. */
+/** Does the work in the file while no other process writes. */
 async function openAlone(path: string, storeName: string, work: (db: Kysely<Schema>) => Promise<string[]>) {
   makeFile(path, storeName);
   const database = await openDurable(path, storeName);

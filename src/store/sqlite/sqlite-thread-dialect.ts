@@ -1,4 +1,4 @@
-/** Kysely dialect for a SQLite file in a separate thread. */
+/** Creates a Kysely dialect for a SQLite file that a separate thread reads and writes. */
 
 import { Worker } from 'node:worker_threads';
 import { type CompiledQuery, type QueryResult, SqliteAdapter } from 'kysely';
@@ -10,10 +10,10 @@ import { toStoreError } from './sqlite-faults.ts';
 import { listsOf, toBound } from './sqlite-statements.ts';
 import type { SentAnswer, SentFault, SqliteThreadData } from './sqlite-thread.ts';
 
-/** The same file in the source tree and in the build. */
+/** The thread's code; this works in the source tree and in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './sqlite-thread.ts' : './sqlite-thread.js', import.meta.url);
 
-/** A dead thread is restarted, but not at once for every call. */
+/** Pause before a dead thread is restarted, so that not every call starts one. */
 const restMs = 250;
 
 interface Pending {
@@ -22,7 +22,7 @@ interface Pending {
 }
 
 interface SqliteThreadDeps extends SqliteThreadData {
-  /** For tests: a thread that dies on request. */
+  /** For tests: starts another thread, which dies on request. */
   readonly startWorker?: (data: SqliteThreadData) => Worker;
 }
 
@@ -107,7 +107,7 @@ export function createSqliteThread({ path, storeName, startWorker = startThread 
 
   // One file, but any number of callers: the thread orders them.
   const dialect = toDialect(execute, close, new ManyCallersAdapter());
-  return { dialect /** Pending calls are answered first. */, close };
+  return { dialect /** `close` answers pending calls first. */, close };
 }
 
 class ManyCallersAdapter extends SqliteAdapter {

@@ -1,4 +1,4 @@
-/** The thread that reads and writes a SQLite file, so that callers are not blocked. */
+/** Reads and writes a SQLite file in a thread of its own, so that callers are not blocked. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { yieldToOthers } from '../../lib/threads.ts';
@@ -6,13 +6,13 @@ import { createSqliteEngine, type SqliteAnswer, type SqliteCall } from './sqlite
 import { openDurable, openReader } from './sqlite-file.ts';
 import { FileGuard } from './sqlite-guard.ts';
 
-/** Input: the file, and then statements; null ends the thread. */
+/** What the thread receives: first the file, and then statements; null ends the thread. */
 export interface SqliteThreadData {
   readonly path: string;
   readonly storeName: string;
 }
 
-/** An error for a message: codes of SQLite and the file system are kept. */
+/** An error as a message to the main thread, with the codes of SQLite and the file system. */
 export interface SentFault {
   readonly name: string;
   readonly message: string;
@@ -31,7 +31,7 @@ function toSent(fault: unknown): SentFault {
   return { name: fault.name, message: fault.message, details: Object.fromEntries(details) };
 }
 
-/** As the import of the ledger: requests rarely wait for it. */
+/** Steps by which this thread has lower priority, as that of the ledger's import: requests rarely wait for it. */
 const stepsBehind = 5;
 
 async function run(port: NonNullable<typeof parentPort>, { path, storeName }: SqliteThreadData): Promise<void> {
