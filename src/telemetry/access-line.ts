@@ -1,4 +1,4 @@
-/** The access log line of a request, from an allow-list of fields without content, headers, query or credential. */
+/** Writes the access log line of a request, from an allow-list of fields without content, headers, query or credential. */
 
 import { Buffer } from 'node:buffer';
 import type { TryRecord } from '../core/accounting/ledger-row.ts';
@@ -10,14 +10,14 @@ import { QuotedTexts, toTenths } from '../lib/json/json-pieces.ts';
 import type { LineBytes } from '../lib/line-bytes.ts';
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
-/** As pino numbers them. */
+/** The number that pino, a logging library, gives to the level "info". */
 const infoLevel = 30;
 const warnLevel = 40;
 const errorLevel = 50;
 
 const noUsage = ',"prompt_tokens":null,"completion_tokens":null,"total_tokens":null,"search_units":null';
 
-/** A request's key, model and target: for most keys the next one is alike. */
+/** The request's key, model and target, whose part of the line is cached: most requests with a key have the same ones as the last. */
 interface Kind {
   readonly exchange: Pick<Exchange, 'path' | 'route' | 'modelId'>;
   readonly upstream: string | undefined;
@@ -34,7 +34,7 @@ export class AccessLines {
     this.#worker = worker === undefined ? '' : `,"worker":${worker}`;
   }
 
-  /** Adds a line with its end to `line`. `time` as text, `nowMs` on the monotonic clock. */
+  /** Adds an access line with its line end to `line`. `time` is the time as text; `nowMs` is on the monotonic clock. */
   write(line: LineBytes, exchange: Exchange, method: string, time: string, nowMs: number): void {
     const { firstByteAtMs, startedMs, errorCode, errorCause, clientRequestId, clientAddress } = exchange;
     line.ascii('{"level":');
@@ -121,7 +121,7 @@ function writeCounts(line: LineBytes, usage: Usage | null): void {
   line.number(usage.searchUnits);
 }
 
-/** A request with a cause beside the client's message is of interest to the operator, even if it is the client's to wait. */
+/** The level of a request's line. A cause beside the client's message is of interest to the operator, even if only the client must act. */
 export function levelOf({ status, errorCause }: Exchange): number {
   if (status >= 500) return errorLevel;
   return errorCause === undefined ? infoLevel : warnLevel;
@@ -136,7 +136,7 @@ function toTry({ durationMs, startMs, connectMs, ...one }: TryRecord): Record<st
   };
 }
 
-/** `chance` is from 0 to below 1; `nowMs` on the monotonic clock. */
+/** Whether a request is logged. `chance` is from 0 to below 1; `nowMs` is on the monotonic clock. */
 export function isLogged(exchange: Exchange, { access }: LogSettings, nowMs: number, chance: () => number): boolean {
   if (access.share === 1) return true;
   if (access.errors && isError(exchange)) return true;
@@ -144,7 +144,7 @@ export function isLogged(exchange: Exchange, { access }: LogSettings, nowMs: num
   return access.share > 0 && chance() < access.share;
 }
 
-/** Also where the client did not see it. */
+/** Whether the request failed, even if the client did not notice. */
 function isError({ status, errorCode, errorCause, cut }: Exchange): boolean {
   return status >= 400 || cut || errorCode !== undefined || errorCause !== undefined;
 }

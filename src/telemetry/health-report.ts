@@ -7,7 +7,7 @@ import type { TargetState } from '../core/target-state.ts';
 import { repeat } from '../lib/repeat.ts';
 
 const intervalMs = 5_000;
-/** Changes come in bursts. */
+/** Delay of a report after a change, as several changes often come together. */
 const settleMs = 500;
 
 export type HealthReporter = ReturnType<typeof startHealthReports>;
@@ -18,7 +18,7 @@ interface HealthReporterDeps {
   readonly log: Log;
   states(): Promise<readonly TargetState[]>;
   drift(): DriftState;
-  /** The IDs of the keys that decrypt secrets in the store; undefined where unknown. */
+  /** The IDs of the keys that can decrypt secrets in the store; undefined where they are unknown. */
   secretKeys(): Promise<readonly string[] | undefined>;
 }
 
@@ -42,7 +42,7 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
   const reports = repeat(write, intervalMs, 0);
 
   return {
-    /** After a change the next report comes soon. */
+    /** To be called after a change: the next report then comes soon. */
     changed(): void {
       soon ??= setTimeout(reports.now, settleMs).unref();
     },

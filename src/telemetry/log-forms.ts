@@ -1,14 +1,14 @@
-/** Log formats other than the own one: Elastic Common Schema, Google Cloud, and plain text. */
+/** Converts log lines to formats other than our own: Elastic Common Schema, Google Cloud, and plain text. */
 
 import type { LogSettings } from '../core/snapshot.ts';
 import { isMapping } from '../lib/is-mapping.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Converts one of our lines, with or without its line end; the other one has it. */
+/** Converts one of our lines, with or without its line end, to a line with one. */
 export type LineForm = (line: string) => string;
 
-/** Undefined where lines stay unchanged. */
+/** The conversion to the configured format; undefined where lines stay unchanged. */
 export function toLineForm({ format, fields }: Pick<LogSettings, 'format' | 'fields'>): LineForm | undefined {
   if (format === 'text') return toForm(toText);
   if (fields === 'ecs') return toForm((line) => JSON.stringify(toEcs(line)));
@@ -22,7 +22,7 @@ function toForm(toOther: (fields: Fields) => string): LineForm {
   };
 }
 
-/** As pino numbers them. */
+/** Level names by the numbers of pino, a logging library. */
 const levelNames: Readonly<Record<string, string>> = { 20: 'debug', 30: 'info', 40: 'warn', 50: 'error' };
 
 const nameOf = (level: unknown): string => levelNames[String(level)] ?? 'info';
@@ -36,7 +36,7 @@ function toWord(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** By our names; fields without a name there go below `postern`. */
+/** Elastic's names by our names; fields without a name there go below `postern`. */
 const ecsNames: Readonly<Record<string, string>> = {
   id: 'http.request.id',
   trace_id: 'trace.id',

@@ -1,4 +1,4 @@
-/** The structured log: JSON lines, with one access line per request. */
+/** Writes the structured log: JSON lines, with one access line per request. */
 
 import { Buffer } from 'node:buffer';
 import { once } from 'node:events';
@@ -17,45 +17,45 @@ import { AccessLines, isLogged, levelOf } from './access-line.ts';
 import { toLineForm } from './log-forms.ts';
 
 export interface ProcessLog extends Log, DebugLog {
-  /** The access line. It contains nothing of the request's text, headers, query or credential. */
+  /** Writes a request's access line, which has nothing of its text, headers, query or credential. */
   request(exchange: Exchange, method: string): void;
-  /** Adopts settings, as far as they can change at run time. */
+  /** Adopts changed settings, as far as they can change at run time. */
   follow(settings: LogSettings): void;
-  /** Reopens its file, which may have been moved away. */
+  /** Reopens the log file, which may have been moved away. */
   reopen(): void;
-  /** Writes what is still in memory, as far as it can be written in two seconds: a process ends although its disk is full, or nobody reads. */
+  /** Writes buffered lines, for up to two seconds: the process must be able to end although its disk is full, or nobody reads. */
   flush(): Promise<void>;
-  /** Writes it and lets go of its file, in its own time: for a log that ends before its process does. */
+  /** Writes buffered lines and closes the file later: for a log that ends before its process. */
   close(): void;
 }
 
-/** As pino numbers them. */
+/** Levels by the numbers of pino, a logging library. */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
-/** Readable by the group, for log collectors. */
+/** Mode of the log file: readable by the group, for log collectors. */
 const fileMode = 0o640;
 
 /** How long a line may be buffered; the buffer is written before the process ends. */
 const flushIntervalMs = 250;
 const flushWithinMs = 2_000;
 const bufferedBytes = 64 * 1024;
-/** A line may go beyond the bytes at which the buffer is written. */
+/** Room in the buffer for a line that goes beyond the size at which the buffer is written. */
 const usualLineBytes = 4 * 1024;
 const writtenAtOnceBytes = 128 * 1024;
-/** The log's reader has stopped: lines beyond this are dropped, so that the gateway does not run out of memory. */
+/** Limit of held bytes if the log's reader has stopped: further lines are dropped, so that the gateway does not run out of memory. */
 const heldLimitBytes = 32 * 1024 * 1024;
 
-/** Several processes share one output. Writes up to this size are atomic, so that lines are not mixed; a write holds whole lines. */
+/** Size of one write where processes share an output. Up to this size writes are atomic, so that lines are not mixed; each has whole lines. */
 const sharedWriteBytes = 4096;
 
-/** In place of what pino calls at the exit of the process, which repeats a failing write forever. */
+/** Replaces what pino calls at the exit of the process, which would repeat a failing write forever. */
 const giveUp = (): void => undefined;
 
 interface Shared {
   readonly worker: number | undefined;
 }
 
-/** Appends to the configured file, or to standard output. Throws a UserFault where the file cannot be opened. */
+/** Opens the log: appends to the configured file, or to standard output. Throws a UserFault where the file cannot be opened. */
 export async function openLog(settings: LogSettings, shared?: Shared): Promise<ProcessLog> {
   if (settings.file === undefined) return createLog(1, settings, shared);
   try {
@@ -69,12 +69,12 @@ export async function openLog(settings: LogSettings, shared?: Shared): Promise<P
   return log;
 }
 
-/** `shared`: other processes write to the same output; each line has the worker's number. */
+/** Creates a log. `shared`: other processes write to the same output, and each line has the worker's number. */
 export function createLog(fd: number, settings: LogSettings, shared?: Shared): ProcessLog {
   return logTo(fd, settings, shared).log;
 }
 
-/** Renamed events carry their former name until 0.3, for alerts on it. */
+/** Former names of renamed events, which their lines carry until 0.3, for alerts that look for them. */
 const formerNames: Readonly<Record<string, string>> = {
   'target in cooldown': 'target rests',
   'redis is unreachable: this node counts alone':
@@ -83,7 +83,7 @@ const formerNames: Readonly<Record<string, string>> = {
   'alert not sent: the store is unreachable': 'an alert was not sent, as the store is away',
 };
 
-/** Takes bytes: text would be encoded again for the system. */
+/** An output that takes bytes: text would be encoded once more for the system. */
 type Destination = Omit<ReturnType<typeof destination>, 'write'> & { write(bytes: Buffer): boolean };
 
 function toDestination(dest: number | string, isShared: boolean, retryEAGAIN: () => boolean): Destination {
@@ -194,7 +194,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
   return { log, out };
 }
 
-/** The time as text. Many lines fall into one millisecond, and formatting a date costs more than the rest of a line. */
+/** Creates a function that writes the time as text, with a cache: many lines fall into one millisecond, and formatting a date is costly. */
 function createTimestamp(): () => string {
   let lastMs = 0;
   let text = '';

@@ -1,4 +1,4 @@
-/** Every metric: name, description, labels, and how several processes are merged. docs/reference/metrics.md has the same. */
+/** Defines every metric: name, description, labels, and how several processes are merged. docs/reference/metrics.md has the same. */
 
 export interface Definition {
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -6,9 +6,9 @@ export interface Definition {
   readonly labels: readonly string[];
   /** How the values of several workers are merged; counters and histograms are always summed. */
   readonly across: 'sum' | 'most' | 'least';
-  /** Upper bounds, rising; the unbounded last bucket is implied. */
+  /** Upper bounds of the buckets in rising order; a last bucket without a bound is implied. */
   readonly buckets: readonly number[];
-  /** Where only some metrics are read, this one is summed by these labels: thousands of models become a few series. */
+  /** Labels by which the metric is summed where only some metrics are read, so that thousands of models become a few series. */
   readonly summedBy?: readonly string[];
 }
 
@@ -186,7 +186,7 @@ const table = {
 
 export type MetricName = keyof typeof table;
 
-/** Labels of the live view, read once a second. */
+/** For each metric of the live view, which is read once a second: the labels by which it is summed. */
 const summedBy: Readonly<Partial<Record<MetricName, readonly string[]>>> = {
   postern_requests_total: ['operation', 'status', 'outcome'],
   postern_request_duration_seconds: [],

@@ -1,9 +1,9 @@
-/** Exemplars: one traced request per histogram bucket, to find what was slow. */
+/** Keeps exemplars: one traced request per histogram bucket, to find out what was slow. */
 
 import type { Exchange } from '../../core/exchange.ts';
 import type { MetricName } from './definitions.ts';
 
-/** The trace ID by which a request can be found. */
+/** The trace ID of a request, by which its trace can be found. */
 export interface TraceAt {
   readonly id: string;
   /** Seconds since the epoch. */
@@ -17,19 +17,19 @@ export interface Exemplar {
   readonly atS: number;
 }
 
-/** By the index of the bucket. */
+/** Exemplars of a histogram, by the index of the bucket. */
 type OfBuckets = readonly (Exemplar | null)[];
 
-/** By metric, then by labels as written. */
+/** Exemplars by metric, and then by labels as Prometheus writes them. */
 export type Exemplars = Readonly<Partial<Record<MetricName, Readonly<Record<string, OfBuckets>>>>>;
 
-/** Undefined where it is not exported. */
+/** The request's trace; undefined where it is not exported. */
 export function traceOf({ trace, startedAtMs, startedMs }: Exchange, nowMs: number): TraceAt | undefined {
   if (trace?.isSampled !== true) return undefined;
   return { id: trace.traceId, atS: Math.round(startedAtMs + nowMs - startedMs) / 1000 };
 }
 
-/** For each bucket the newest of several processes. */
+/** Merges the exemplars of several processes: the newest one of each bucket stays. */
 export function newestOf(all: readonly (Exemplars | undefined)[]): Exemplars | undefined {
   const present = all.filter((one) => one !== undefined);
   if (present.length < 2) return present[0];

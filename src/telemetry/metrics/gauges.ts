@@ -1,4 +1,4 @@
-/** Gauges: current values, read when the metrics are scraped. */
+/** Reads gauges, which are current values, when the metrics are scraped. */
 
 import type { DriftState } from '../../core/drift.ts';
 import { lanes } from '../../core/lane.ts';
@@ -10,16 +10,16 @@ import { type Reading, toLabels } from './reading.ts';
 const bodyKinds = ['requests', 'answers'] as const;
 type BodyKind = (typeof bodyKinds)[number];
 
-/** Called when the metrics are read: those without labels by their names. Where one is missing, its metric is absent. */
+/** Functions that return current values when the metrics are read. Where one is missing, its metric is absent. */
 export interface MetricSources extends Readonly<Partial<Record<MetricName, () => number | boolean>>> {
   readonly targets?: () => Generator<undefined, readonly TargetState[], undefined>;
   readonly bodyMemory?: () => Readonly<Record<BodyKind, BodyMemoryState>>;
-  /** Limit decisions without Redis, by reason. */
+  /** Number of limit decisions that were made without Redis, by reason. */
   readonly localDecisions?: () => Readonly<Record<'late' | 'away', number>>;
   readonly drift?: () => DriftState;
 }
 
-/** It may pause at every `yield`. */
+/** Reads all sources. It may pause at every `yield`. */
 export function* readingSources(
   sources: MetricSources,
   only: ReadonlySet<MetricName> | undefined,
@@ -37,7 +37,7 @@ export function* readingSources(
   return reading;
 }
 
-/** By the values of its labels, or by labels as written. Without a value the series is absent. */
+/** Adds a value to a reading. `under`: the values of its labels, or the labels as text. Without a value the series is absent. */
 function put(
   reading: Reading,
   name: MetricName,
@@ -73,7 +73,7 @@ function putDrift(reading: Reading, { shadows, canaries }: DriftState): void {
   }
 }
 
-/** Summed as defined. */
+/** Adds the targets' values, summed by the labels of `summedBy`. */
 function* puttingSums(reading: Reading, targets: readonly TargetState[]): Generator<undefined, void, undefined> {
   const sums = new Map<string, { inFlight: number; waiting: number; states: Map<TargetState['state'], number> }>();
   for (const { upstream, state, inFlight, waiting } of targets) {
@@ -96,7 +96,7 @@ function* puttingSums(reading: Reading, targets: readonly TargetState[]): Genera
   }
 }
 
-/** All targets of an upstream have the same value. */
+/** One target of each upstream, for values that all targets of an upstream share. */
 const oneOfEach = (targets: readonly TargetState[]): Iterable<TargetState> =>
   new Map(targets.map((target) => [target.upstream, target])).values();
 

@@ -1,4 +1,4 @@
-/** The metrics of a process. Labels come from the configuration, never from clients; a request only increments existing counters. */
+/** Keeps the metrics of a process. Labels come from the configuration, never from clients; a request only increments existing counters. */
 
 import { performance } from 'node:perf_hooks';
 import {
@@ -30,9 +30,9 @@ interface MetricsDeps {
   readonly version: string;
 }
 
-/** Counts of removed models and upstreams are kept until so many others were removed after them. */
+/** Counts of a removed model or upstream are dropped once this many others were removed after it. */
 const goneKept = 1_000;
-/** So many models are bound within 20 ms. */
+/** Limit of models that are bound at once, which takes up to 20 ms. */
 const mostAtOnce = 1_000;
 const none = 'none';
 const ownPaths = ['/v1/models', '/v1/models/{id}'];
@@ -47,7 +47,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
   const upstreams = new Map<string, AttemptCounts>();
   const goneModels = new Gone(goneKept);
   const goneUpstreams = new Gone(goneKept);
-  /** Requests without a known model: by the route's path, or our own. */
+  /** Counts of requests without a known model, by the path of the route, or by a name of our own. */
   const modelless = new Map<string, RequestCounts>();
   const placeless = new RequestCounts(registry, { route: none, operation: none, model: none });
   const inFlight = Object.fromEntries(operations.map((operation) => [operation, 0]));
@@ -86,7 +86,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     modelless.set(path, new RequestCounts(registry, { route: path, operation, model: none }));
   }
 
-  /** Models without requests are bound one after another, so that many of them do not block. */
+  /** Binds models that had no requests one after another, so that many of them do not block. */
   function* bindAll(models: readonly Model[]): Generator<undefined, void, undefined> {
     for (const model of models) {
       if (adopted !== models) return; // another configuration is in force
@@ -127,7 +127,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     return (path === undefined ? undefined : modelless.get(path)) ?? placeless;
   }
 
-  /** All metrics; or those in `only` with cheap others, summed as defined. It may pause at every `yield`. */
+  /** Reads all metrics, or those in `only` (summed as defined) and others that cost little. It may pause at every `yield`. */
   function* reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
     return {
       ...(yield* registry.reading(only)),
@@ -144,7 +144,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
   }
 
   return {
-    /** A configuration is in force now. Counts of remaining models and upstreams continue. */
+    /** Adopts the configuration in force. Counts of models and upstreams that remain continue. */
     adopt(snapshot: Snapshot): void {
       adopted = snapshot.models.all;
       customRoutes = snapshot.customRoutes.map(routeOfCustom);
@@ -164,11 +164,11 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       projects.adopt(snapshot.metrics.projects);
       configTimestampS = snapshot.createdAtS;
     },
-    /** A request on one of the client routes is being served; `settled` follows. */
+    /** Counts a request on a client route that has begun; `settled` follows. */
     began({ route }: Exchange): void {
       if (route !== undefined) inFlight[route.operation] = (inFlight[route.operation] ?? 0) + 1;
     },
-    /** A request has ended, with any result. */
+    /** Counts a request that has ended, with any result. */
     settled(exchange: Exchange): void {
       const { route, target, bill } = exchange;
       const nowMs = performance.now();
@@ -187,7 +187,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     },
     limitHit: (holder: HolderKind, measure: Measure | 'concurrency') => limitHits.get(`${holder} ${measure}`)?.add(1),
     budgetHit: (holder: HolderKind, period: BudgetPeriod) => budgetHits.get(`${holder} ${period}`)?.add(1),
-    /** A changed configuration was applied, or refused. */
+    /** Counts a changed configuration that was applied, or refused. */
     reloaded(isInForce: boolean): void {
       reloads[isInForce ? 'applied' : 'refused'].add(1);
       wasReloaded = isInForce;
@@ -196,13 +196,13 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       sources = { ...sources, ...more };
     },
     reading,
-    /** The same without a pause. */
+    /** Reads the metrics without a pause. */
     read: (only?: ReadonlySet<MetricName>): Reading => atOnce(reading(only)),
     close: () => own.close(),
   };
 }
 
-/** The one call of nearly every exchange has no `TryRecord`. */
+/** Counts the calls of a request. The only call of most exchanges has no `TryRecord`. */
 function countAttempts(
   { attempts, tries, target, firstByteAtMs, sentAtMs, repeatedCredential, lane, queuedMs }: Exchange,
   upstreams: ReadonlyMap<string, AttemptCounts>,
@@ -222,7 +222,7 @@ function countAttempts(
   else last?.abandoned.add(attempts - reported);
 }
 
-/** As in `TryRecord.outcome`, and `abandoned`: the client left before any answer. */
+/** Outcomes of calls, as in `TryRecord.outcome`; `abandoned`: the client left before any answer. */
 const callOutcomes = [
   'answered',
   'limited',
@@ -242,13 +242,13 @@ type AttemptOutcome = (typeof callOutcomes)[number] | (typeof others)[number];
 
 const callNames: ReadonlySet<string> = new Set(callOutcomes);
 
-/** Whether it was counted in `Exchange.attempts`. */
+/** Whether an outcome is that of a call which `Exchange.attempts` counts. */
 function isCall(outcome: string): boolean {
   return callNames.has(outcome);
 }
 
 class AttemptCounts {
-  /** From when the call was sent; only where its answer went to the client. */
+  /** Time from sending the call to the first byte, only for calls whose answer went to the client. */
   readonly firstByte: Histogram;
   readonly answered: Counter;
   readonly abandoned: Counter;
@@ -267,7 +267,7 @@ class AttemptCounts {
     this.#byOutcome = new Map([...callOutcomes, ...others].map((outcome) => [outcome, counter(outcome)]));
   }
 
-  /** Unknown outcomes are not counted. */
+  /** Counts a call's outcome; unknown outcomes are not counted. */
   count(outcome: string): void {
     this.#byOutcome.get(outcome)?.add(1);
   }
@@ -285,7 +285,7 @@ function countersOf(registry: Registry, holder: NamedKind, id: string) {
   };
 }
 
-/** Counts by configured names; they continue over reloads. */
+/** Keeps counts by configured names; they continue over reloads. */
 class NamedHolders {
   readonly #registry: Registry;
   readonly #kind: NamedKind;
@@ -314,18 +314,18 @@ class NamedHolders {
     counters.dollars.add((bill.costNanos ?? 0) / 1e9);
   }
 }
-/** Removed models and upstreams, and which of them metrics drop: the earliest removed, once there are too many. */
+/** Remembers removed models and upstreams, and decides which of them metrics drop: the earliest removed, once there are too many. */
 export class Gone {
   readonly #kept: number;
   #present: ReadonlySet<string> = new Set();
-  /** The earliest removed first. */
+  /** Removed names, the earliest removed first. */
   readonly #gone = new Set<string>();
 
   constructor(kept: number) {
     this.#kept = kept;
   }
 
-  /** Returns those to drop, given the configured ones. */
+  /** Notes which names are configured, and returns removed ones that are to be dropped. */
   notice(present: readonly string[]): string[] {
     const before = this.#present;
     this.#present = new Set(present);

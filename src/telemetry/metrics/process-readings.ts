@@ -1,4 +1,4 @@
-/** Metrics of the process: CPU, memory, event-loop delay, garbage collection. */
+/** Reads the metrics of the process: CPU, memory, event-loop delay, garbage collection. */
 
 import { readdirSync } from 'node:fs';
 import { constants, monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks';
@@ -10,7 +10,7 @@ export type ProcessReadings = ReturnType<typeof createProcessReadings>;
 
 const delayResolutionMs = 20;
 const windowMs = 10_000;
-/** In a gauge, `quantile` would be mistaken for a summary's. */
+/** Event-loop percentiles. Their label is not `quantile`, which would make a gauge look like a summary. */
 const percentiles = [50, 90, 99, 100] as const;
 
 const kinds: Readonly<Record<number, string>> = {
@@ -39,7 +39,7 @@ export function createProcessReadings() {
   observer.observe({ entryTypes: ['gc'] });
 
   return {
-    /** All, or without slow readings that are not wanted. */
+    /** Reads all metrics, or leaves out slow ones that are not in `only`. */
     read(only?: ReadonlySet<MetricName>): Reading {
       const { user, system } = process.cpuUsage();
       const memory = process.memoryUsage();
@@ -68,7 +68,7 @@ export function createProcessReadings() {
   };
 }
 
-/** Measures the time from one firing to the next. */
+/** Lateness in seconds; the histogram measures the whole time from one firing of its timer to the next. */
 function latenessS(nanos: number): number {
   return Math.max(0, nanos / 1e9 - delayResolutionMs / 1000);
 }
@@ -79,7 +79,7 @@ function kindOf(entry: object): number {
   return typeof kind === 'number' ? kind : -1;
 }
 
-/** Undefined where the system does not report it. */
+/** Number of open files; undefined where the system does not report it. */
 function countOpenFiles(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -1,27 +1,27 @@
-/** A snapshot of the metrics of one or several processes, and its Prometheus text. */
+/** Combines the metrics of one or several processes to a reading, and writes it as Prometheus text. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { atOnce } from '../../lib/time-slices.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import { type Exemplar, type Exemplars, newestOf } from './exemplars.ts';
 
-/** By labels as written, such as `{model="m"}`. A histogram is its counts, one a bucket, and then the sum. */
+/** Values by labels as Prometheus writes them, such as `{model="m"}`. A histogram has one count per bucket, and then the sum. */
 export type Series = Record<string, number | readonly number[]>;
 export interface Reading extends Partial<Record<MetricName, Series>> {
-  /** Where traces are kept. */
+  /** Present where traces are kept. */
   readonly exemplars?: Exemplars;
 }
 
 const pieceCharacters = 64 * 1024;
 
-/** Prometheus' own, and the one with exemplars. */
+/** Media types of Prometheus' own format, and of that with exemplars. */
 export const expositionTypes = {
   plain: 'text/plain; version=0.0.4; charset=utf-8',
   openMetrics: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
 } as const;
 export type Form = keyof typeof expositionTypes;
 
-/** The scraper's preference, by `q`. */
+/** The format that the scraper prefers, by `q` of its Accept header. */
 export function formFor(accept: string | undefined): Form {
   let open = 0;
   let plain = 0;
@@ -45,7 +45,7 @@ export function toLabels(names: readonly string[], values: readonly string[]): s
   return `${text}}`;
 }
 
-/** In pieces small enough to be written without delaying requests. */
+/** Writes the metrics in pieces that are small enough not to delay requests. */
 export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator<string, void, undefined> {
   const isOpen = form === 'openMetrics';
   let text = '';
@@ -72,10 +72,10 @@ export function* expositionOf(reading: Reading, form: Form = 'plain'): Generator
   yield isOpen ? `${text}# EOF\n` : text;
 }
 
-/** Gauges are summed, or the extreme of them, as defined. */
+/** Merges readings: counters are summed, of gauges the sum or the extreme is taken, as defined. */
 export const addReadings = (readings: readonly Reading[]): Reading => atOnce(addingReadings(readings));
 
-/** The same in steps, for all metrics or those in `only`: it may pause at every `yield`. */
+/** Merges readings in steps, for all metrics or those in `only`. It may pause at every `yield`. */
 export function* addingReadings(
   readings: readonly Reading[],
   only?: ReadonlySet<MetricName>,
@@ -99,7 +99,7 @@ export function* addingReadings(
   return exemplars === undefined ? result : { ...result, exemplars };
 }
 
-/** The part that stays valid after its process has ended. */
+/** The part of a reading that stays valid after its process has ended. */
 export function onlyCounts(reading: Reading): Reading {
   const result: Reading = {};
   for (const name of metricNames) {

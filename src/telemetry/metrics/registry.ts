@@ -1,11 +1,11 @@
-/** Counters and histograms by labels. A child is looked up once and kept by its user. */
+/** Keeps counters and histograms by labels. Each is looked up once; its user keeps it. */
 
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { type Definition, definitions, type MetricName, metricNames } from './definitions.ts';
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
 
-/** Only increases. */
+/** A count that only increases. */
 export class Counter {
   total = 0;
 
@@ -17,7 +17,7 @@ export class Counter {
     return this.total;
   }
 
-  /** The sum of several. */
+  /** The sum of several counters. */
   static sum(cells: readonly Counter[]): number {
     let total = 0;
     for (const cell of cells) total += cell.total;
@@ -27,7 +27,7 @@ export class Counter {
 
 export class Histogram {
   readonly #bounds: readonly number[];
-  /** One for each bound, those over the last one, and at the end the sum of all observations. */
+  /** Counts of observations: one for each bound, one above the last bound, and at the end the sum of all values. */
   readonly #counts: number[];
   /** The newest exemplar of each bucket. */
   #exemplars: (Exemplar | null)[] | undefined = undefined;
@@ -56,7 +56,7 @@ export class Histogram {
     return [...this.#counts];
   }
 
-  /** The sum of several with the same bounds. */
+  /** The sum of several histograms with the same bounds. */
   static sum(cells: readonly Histogram[]): number[] {
     const total: number[] = [];
     for (const cell of cells) {
@@ -73,9 +73,9 @@ interface Making<T> {
 
 class Family<T extends Counter | Histogram> {
   readonly definition: Definition;
-  /** By its labels as written. */
+  /** Each child by its labels as Prometheus writes them. */
   readonly #children = new Map<string, T>();
-  /** The same, by the labels that it is summed by. */
+  /** Children by the labels that the metric is summed by. */
   readonly #groups = new Map<string, T[]>();
   readonly #making: Making<T>;
 
@@ -129,7 +129,7 @@ class Family<T extends Counter | Histogram> {
     }
   }
 
-  /** It may pause at every `yield`. */
+  /** The values of all children. It may pause at every `yield`. */
   *series(): Generator<undefined, Series, undefined> {
     const series: Series = {};
     for (const [labels, cell] of this.#children) {
@@ -139,7 +139,7 @@ class Family<T extends Counter | Histogram> {
     return series;
   }
 
-  /** By the labels that it is summed by; the series themselves where there are none. */
+  /** The values summed by the labels of `summedBy`; where there are none, those of all children. */
   *sums(): Generator<undefined, Series, undefined> {
     if (this.definition.summedBy === undefined) return yield* this.series();
     const series: Series = {};
@@ -179,7 +179,7 @@ export class Registry {
     }
   }
 
-  /** The counter of these labels, in the order of the definition; always the same object. */
+  /** The counter with these labels, in the order of the definition; always the same object. */
   counter(name: MetricName, ...values: string[]): Counter {
     return familyOf(this.#counters, name).child(values);
   }
@@ -188,13 +188,13 @@ export class Registry {
     return familyOf(this.#histograms, name).child(values);
   }
 
-  /** Drops every child that has one of these values. */
+  /** Drops every child whose label has one of these values. */
   forget(label: string, values: ReadonlySet<string>): void {
     if (values.size === 0) return;
     for (const family of [...this.#counters.values(), ...this.#histograms.values()]) family.forget(label, values);
   }
 
-  /** All metrics, or those in `only`, summed as defined. It may pause at every `yield`. */
+  /** Reads all metrics, or those in `only`, summed as defined. It may pause at every `yield`. */
   *reading(only?: ReadonlySet<MetricName>): Generator<undefined, Reading, undefined> {
     const reading: Reading = {};
     for (const [name, family] of [...this.#counters, ...this.#histograms]) {

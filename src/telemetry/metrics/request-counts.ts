@@ -1,4 +1,4 @@
-/** Request metrics of one route and model, and usage metrics of one upstream and model. All labels come from the configuration or fixed tables. */
+/** Counts requests by route and model, and usage by upstream and model. All labels come from the configuration or fixed tables. */
 
 import { type RowOutcome, rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import type { Bill } from '../../core/accounting/price.ts';
@@ -13,7 +13,7 @@ import type { Counter, Histogram, Registry } from './registry.ts';
 const statusClasses = ['none', '1xx', '2xx', '3xx', '4xx', '5xx', 'other'] as const;
 const clientGoneStatus = 499;
 
-/** Its labels; `none` where unknown, as for a path or a model that does not exist. */
+/** The route as labels have it; `none` where unknown, as for a path or a model that does not exist. */
 interface CountedRoute {
   readonly route: string;
   readonly operation: string;
@@ -23,7 +23,7 @@ interface CountedRoute {
 export class RequestCounts {
   readonly #registry: Registry;
   readonly #counted: CountedRoute;
-  /** By outcome, then by status class; created when first needed. */
+  /** Counters by outcome and by status class; created when first needed. */
   readonly #ended: (Counter | undefined)[] = [];
   #failed: Map<ErrorCode, Counter> | undefined = undefined;
   #duration: Histogram | undefined = undefined;
@@ -34,12 +34,12 @@ export class RequestCounts {
     this.#counted = counted;
   }
 
-  /** So that the first request already shows as an increase. */
+  /** Creates the counters with the value 0, so that the first request already shows as an increase. */
   show(): void {
     this.#endedAs('ok', 2).add(0);
   }
 
-  /** `found`: its trace. */
+  /** Counts an exchange that has ended. `found`: its trace. */
   count(exchange: Exchange, nowMs: number, found: TraceAt | undefined): void {
     const { errorCode, startedMs, firstByteAtMs } = exchange;
     this.#endedAs(outcomeOf(exchange), statusClassOf(exchange)).add(1);
@@ -78,14 +78,14 @@ function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
   return errorCode === 'client_closed' ? 'aborted' : 'refused';
 }
 
-/** A client that left after the answer's head counts as gone all the same. */
+/** The status class of a request. A client that left counts as gone, even after the answer's head was sent. */
 function statusClassOf({ status, errorCode }: Exchange): number {
   const shown = errorCode === 'client_closed' ? clientGoneStatus : status;
   const hundreds = Math.floor(shown / 100);
   return hundreds < statusClasses.length - 1 ? hundreds : statusClasses.length - 1;
 }
 
-/** Beside tokens and items; units with their own metric are left out. */
+/** Labels of units besides tokens and items; units that have a metric of their own are left out. */
 const unitWords = [
   ['images', 'images'],
   ['seconds', 'seconds'],
@@ -135,7 +135,7 @@ export class UsageCounts {
     if (bill.units !== undefined) this.#countUnits(bill.units);
   }
 
-  /** Most models use none of them, and then have no series. */
+  /** Counts units. Most models use none of them, and then have no series. */
   #countUnits(units: Units): void {
     for (const [name, word] of unitWords) this.#addUnit(word, units[name]);
     if (units.toolCalls !== undefined) this.#addUnit('tool_calls', countToolCalls(units));

@@ -1,4 +1,4 @@
-/** Converts the metrics to OTLP: those of docs/reference/metrics.md, counters without `_total`, which receivers add. */
+/** Converts the metrics to OTLP. They are those of docs/reference/metrics.md, without `_total`, which receivers add to counters. */
 
 import type { Attributes, HrTime, ValueType } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';
@@ -13,7 +13,7 @@ import { type Definition, definitions, metricNames } from '../metrics/definition
 import type { Reading } from '../metrics/reading.ts';
 import type { Teller } from './spans.ts';
 
-/** Values of the packages, which are loaded only where metrics are exported. */
+/** Constants of the OpenTelemetry packages, which are loaded only where metrics are exported. */
 export interface MetricKinds {
   readonly DataPointType: typeof DataPointType;
   readonly AggregationTemporality: typeof AggregationTemporality;
@@ -80,7 +80,7 @@ function toMetric(
   }
 }
 
-/** Counts of buckets, and then the sum. */
+/** The counts of the buckets, and then the sum, as OTLP has them. */
 function toBuckets({ value, ...point }: Point, { buckets }: Definition): HistogramMetricData['dataPoints'] {
   if (typeof value === 'number') return [];
   const counts = value.slice(0, buckets.length + 1);
@@ -93,7 +93,7 @@ function toBuckets({ value, ...point }: Point, { buckets }: Definition): Histogr
 const label = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
 const escapes: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-/** From labels as written for Prometheus. */
+/** Attributes from labels as written for Prometheus. */
 export function attributesIn(labels: string): Attributes {
   const attributes: Attributes = {};
   for (const [, name = '', value = ''] of labels.matchAll(label)) {

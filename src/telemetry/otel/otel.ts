@@ -16,14 +16,14 @@ export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
 export interface TelemetryDeps {
   readonly log: Pick<Log, 'warn'>;
   readonly version: string;
-  /** Distinguishes this process from others of the same service. */
+  /** ID that distinguishes this process from others of the same service. */
   readonly instance: string;
   readonly readMetrics: () => Reading;
   readonly random: () => number;
 }
 
 const closingMs = 3_000;
-/** Repeated export failures are logged at most this often. */
+/** Minimum interval between two log lines about repeated export failures. */
 const quietMs = 60_000;
 
 export async function openTelemetry(settings: ExportSettings, deps: TelemetryDeps) {
@@ -35,9 +35,9 @@ export async function openTelemetry(settings: ExportSettings, deps: TelemetryDep
   const tracer = settings.traces ? await openTraces(settings, deps, teller, closers) : undefined;
   if (settings.metrics) await openMetrics(settings, deps, teller, { closers, fault });
   return {
-    /** Undefined where no traces are exported. */
+    /** Records traces; undefined where none are exported. */
     tracer,
-    /** Exports the remaining data, within a time suitable for the end of a process. */
+    /** Exports the remaining data, within a short time, as the process is about to end. */
     async close(): Promise<void> {
       const closing = Promise.allSettled(closers.map((one) => one()));
       await Promise.race([closing, wait(closingMs, undefined, { ref: false })]);
@@ -101,7 +101,7 @@ async function openMetrics(
   });
 }
 
-/** Where the configuration sets none, the exporters read the environment. */
+/** Where to export to. Where the configuration does not say, the exporters read the environment. */
 function destination(endpoint: string | undefined, signal: 'traces' | 'metrics', headers: ExportSettings['headers']) {
   const own = Object.keys(headers).length === 0 ? {} : { headers: { ...headers } };
   return endpoint === undefined ? own : { ...own, url: `${endpoint.replace(/\/+$/, '')}/v1/${signal}` };

@@ -1,4 +1,4 @@
-/** The trace of a request: its context from the headers (W3C), sampling, and a span per upstream call. */
+/** Keeps the trace of a request: its context from the headers (W3C), the sampling decision, and a span per upstream call. */
 
 import { Buffer } from 'node:buffer';
 import { randomFillSync } from 'node:crypto';
@@ -10,9 +10,9 @@ export interface TracedCall {
   readonly call: object;
   readonly spanId: string;
   readonly target: Target;
-  /** On the monotonic clock. */
+  /** Start on the monotonic clock. */
   readonly startedMs: number;
-  /** 0 while it runs. */
+  /** End on the monotonic clock; 0 while the call runs. */
   endedMs: number;
   outcome: string | undefined;
   status: number | undefined;
@@ -27,7 +27,7 @@ export class OwnTrace implements ExchangeTrace {
   readonly #decide: () => boolean;
   #isSampled: boolean | undefined = undefined;
 
-  /** `decide` is called once, when the exchange has its key. */
+  /** Starts or continues a trace. `decide` is called once, when the exchange has its key. */
   constructor(parent: TraceParent | undefined, state: string | undefined, decide: () => boolean) {
     this.traceId = parent?.traceId ?? createTraceId();
     this.parent = parent;
@@ -60,7 +60,7 @@ export class OwnTrace implements ExchangeTrace {
   }
 }
 
-/** Undefined where it is not ours, or not exported. */
+/** The exchange's trace; undefined where it is not our own class, or not exported. */
 export function sampledTraceOf({ trace }: Exchange): OwnTrace | undefined {
   return trace instanceof OwnTrace && trace.isSampled ? trace : undefined;
 }
@@ -74,7 +74,7 @@ export interface TraceParent {
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Undefined for an invalid header: then a trace begins here. */
+/** Reads a `traceparent` header; undefined where it is invalid, so that a trace begins here. */
 export function readTraceParent(header: string | undefined): TraceParent | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = form.exec(header) ?? [];
@@ -90,7 +90,7 @@ export function toTraceParent({ traceId, spanId, isSampled }: TraceParent): stri
 const pool = Buffer.alloc(4096);
 let used = pool.length;
 
-/** Random bytes are drawn for many IDs at a time. */
+/** Random bytes as hex digits; they are drawn for many IDs at a time. */
 function hexOf(bytes: number): string {
   if (used + bytes > pool.length) {
     randomFillSync(pool);

@@ -1,4 +1,4 @@
-/** Export settings from the `otel` section and the standard variables, most of which the exporters read themselves. */
+/** Reads export settings from the `otel` section and from the standard variables, most of which the exporters read themselves. */
 
 import type { OtelSettings } from '../../core/snapshot.ts';
 import { UserFault } from '../../core/user-fault.ts';
@@ -10,7 +10,7 @@ export interface ExportSettings {
   readonly metrics: boolean;
   readonly endpoint: string | undefined;
   readonly headers: OtelSettings['headers'];
-  /** The default of the configuration. */
+  /** Share of requests that are traced, where the configuration sets no other one. */
   readonly sample: number;
   readonly serviceName: string | undefined;
   readonly batch: {
@@ -33,7 +33,7 @@ const protocolVariables = [
   'OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
 ];
 
-/** Undefined where nothing is configured. Throws a UserFault for an invalid variable. */
+/** The export settings; undefined where nothing is configured. Throws a UserFault for an invalid variable. */
 export function exportSettings(otel: OtelSettings | undefined, env: Environment): ExportSettings | undefined {
   const read = (name: string): string => env[name]?.trim() ?? '';
   const isAsked = otel !== undefined || endpointVariables.some((name) => read(name) !== '');

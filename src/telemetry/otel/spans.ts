@@ -1,4 +1,4 @@
-/** The spans of a request: one for it and one per call, from an allow-list without content, headers or query. */
+/** Writes the spans of a request: one for the request and one per call, from an allow-list without content, headers or query. */
 
 import type { Attributes, HrTime, SpanContext, SpanStatus } from '@opentelemetry/api';
 import type { InstrumentationScope } from '@opentelemetry/core';
@@ -10,13 +10,13 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
 
-/** The resource of the spans. */
+/** Describes which service sends the spans. */
 export interface Teller {
   readonly resource: Resource;
   readonly instrumentationScope: InstrumentationScope;
 }
 
-/** As OTLP numbers them; the names are in a package that is loaded on demand. */
+/** Kinds by the numbers of OTLP; their names are in a package that is loaded on demand. */
 const spanKinds = { server: 1, client: 2 } as const;
 const unset: SpanStatus = Object.freeze({ code: 0 });
 const failed: SpanStatus = Object.freeze({ code: 2 });
@@ -77,7 +77,7 @@ function serverSpan(exchange: Exchange, trace: OwnTrace, method: string, nowMs: 
   });
 }
 
-/** `first`: for a retry or a hedge, the call before it or beside it. */
+/** The span of a call. `first`: for a retry or a hedge, the call before it or beside it. */
 function clientSpan(
   exchange: Exchange,
   { traceId, spanId }: OwnTrace,
@@ -147,7 +147,7 @@ interface SpanFacts extends Pick<ReadableSpan, 'name' | 'kind' | 'status' | 'att
   readonly endMs: number;
 }
 
-/** A finished one, as the exporter reads it. */
+/** A finished span in the form that the exporter reads. */
 function toSpan(
   { resource, instrumentationScope }: Teller,
   { context, parent, startMs, endMs, ...facts }: SpanFacts,
@@ -174,7 +174,7 @@ export function toHrTime(ms: number): HrTime {
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
-/** Names of OpenTelemetry's semantic conventions; other operations and families keep their own. */
+/** Operation names of OpenTelemetry's conventions; other operations keep their own names. */
 const operationNames: Readonly<Partial<Record<Operation, string>>> = {
   chat: 'chat',
   messages: 'chat',

@@ -1,4 +1,4 @@
-/** Starts or continues the trace of a request, and exports the spans of sampled ones: a share of them, and no more of those whose clients want them traced. */
+/** Starts or continues the trace of a request, and exports sampled traces: a share of the requests, and no more of those that clients want traced. */
 
 import { performance } from 'node:perf_hooks';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
@@ -7,12 +7,12 @@ import type { OtelSettings } from '../../core/snapshot.ts';
 import { OwnTrace, readTraceParent, sampledTraceOf } from './own-trace.ts';
 import { spansOf, type Teller } from './spans.ts';
 
-/** Receives every exchange with a route. */
+/** Receives every exchange that has a route. */
 export type Tracer = ReturnType<typeof createTracer>;
 
 interface TracerDeps {
   readonly teller: Teller;
-  /** The default of the configuration. */
+  /** Share of requests that are traced, where the configuration sets no other one. */
   readonly sample: number;
   readonly random: () => number;
   emit(span: ReadableSpan): void;
@@ -39,18 +39,18 @@ export function createTracer({ teller, sample: standard, random, emit }: TracerD
   };
 }
 
-/** Limit of traces saved up from unused shares. */
+/** Limit of traces that unused shares may add up to. */
 const mostSaved = 100;
 
 interface Candidate {
-  /** The client's sampling flag; undefined where there is none. */
+  /** Whether the client's sampling flag is set; undefined where the client sent none. */
   readonly wanted: boolean | undefined;
   readonly keyId: string | undefined;
 }
 
 export class Sampler {
   readonly #random: () => number;
-  /** How many requests may be traced on the clients' wish. */
+  /** How many requests may be traced because the client wants it. */
   #saved = 1;
 
   constructor(random: () => number) {
