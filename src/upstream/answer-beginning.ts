@@ -15,11 +15,11 @@ import type { AnswerForm } from '../core/outcome.ts';
 import { OPEN_BRACE } from '../lib/json/json-tokens.ts';
 import { whatIsNoJson } from '../lib/json/no-json.ts';
 
-/** More white space before the first value passes unchecked: some services send it to keep the connection open. */
+/** Limit of white space that is skipped before the first value; some services send more to keep the connection open, which passes unchecked. */
 const mostSpaceBytes = 1024;
-/** Enough for most decoders to produce the first bytes. */
+/** Number of compressed bytes that are decoded first: enough for most decoders to return something. */
 const firstEncodedBytes = 1024;
-/** zstd produces nothing before a whole block. A longer one passes unchecked. */
+/** Limit of compressed bytes that are collected. zstd decodes only whole blocks; an answer with a longer first block passes unchecked. */
 const mostEncodedBytes = 16 * 1024;
 const mostDecodedBytes = 1024 * 1024;
 
@@ -29,7 +29,7 @@ const flushing = (maxOutputLength: number): ZlibOptions => ({ maxOutputLength, f
 
 const decodeGzip: Decoder = (encoded, most) => gunzipSync(encoded, flushing(most));
 
-/** Decode truncated input as far as possible. */
+/** Options that make decoders decode truncated input as far as possible. */
 const decoders: Readonly<Record<string, Decoder>> = {
   gzip: decodeGzip,
   'x-gzip': decodeGzip,
@@ -43,10 +43,10 @@ const decoders: Readonly<Record<string, Decoder>> = {
     (((encoded[0] ?? 0) & 0x0f) === 8 ? inflateSync : inflateRawSync)(encoded, flushing(most)),
 };
 
-/** It fits, more bytes are needed, or why it does not fit. */
+/** Whether the beginning of an answer fits the required form, whether more bytes are needed, or why it does not fit. */
 export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
 
-/** `plain`: what `decodedBeginning` makes of so many received bytes; `isWhole`: there are no more. */
+/** Checks the beginning. `plain`: the result of `decodedBeginning` for the `bytes` received; `isWhole`: no more bytes follow. */
 export function beginningOf(plain: Buffer | undefined, bytes: number, isWhole: boolean, form: AnswerForm): Beginning {
   // The second is the usual case.
   if (plain === undefined || plain[0] === OPEN_BRACE) return 'fits';
@@ -54,7 +54,7 @@ export function beginningOf(plain: Buffer | undefined, bytes: number, isWhole: b
   return isWhole || bytes > mostEncodedBytes ? 'fits' : 'unclear';
 }
 
-/** `codings` are the body's, the outermost first. Undefined where it cannot be decoded here. */
+/** The decoded beginning; undefined where it cannot be decoded. `codings`: those of the body, the outermost first. */
 export function decodedBeginning(bytes: Buffer, codings: readonly string[]): Buffer | undefined {
   if (codings.length === 0 || bytes.length === 0) return bytes;
   const short = decodedBy(codings, bytes.subarray(0, firstEncodedBytes));
@@ -78,7 +78,7 @@ function decodedBy(codings: readonly string[], bytes: Buffer): Buffer | undefine
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Offset after a byte order mark and white space. */
+/** Offset of the first byte after a byte order mark and white space. */
 function textStart(bytes: Buffer): number {
   const marked = Math.min(bytes.length, byteOrderMark.length);
   const isMarked = marked > 0 && bytes.compare(byteOrderMark, 0, marked, 0, marked) === 0;

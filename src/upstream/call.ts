@@ -1,4 +1,4 @@
-/** One HTTP call to an upstream, from the first byte sent to the last byte received, under the contract's timeouts. */
+/** Makes one HTTP call to an upstream, from the first byte sent to the last byte received, under the configured timeouts. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -28,13 +28,13 @@ import { isStaleConnection, toFailure } from './failures.ts';
 
 /** Bytes buffered of an answer that has no reader yet; the rest waits at the upstream. */
 const untakenBytes = 256 * 1024;
-/** A body of at most this length may contradict its status, which its first bytes show. */
+/** Length up to which a body may contradict its status, such as an error with status 200; its first bytes are then checked. */
 const suspiciousBytes = 16 * 1024;
-/** White space that lasts longer than this keeps the connection open, and is passed on. */
+/** Time after which a body that has only white space so far is passed on: the server keeps the connection open so. */
 const longestSpaceMs = 1_000;
-/** A server that closes an idle connection within this time has not begun to work on the request; later, it may have. */
+/** A server that closes an idle connection this soon after it got a request has not begun to work on it; later, it may have. */
 const staleWithinMs = 1_000;
-/** A call with at least this share of its total time counts as having had all of it. */
+/** A call that had at least this share of the total time counts as having had all of it. */
 const wholeTimeShare = 0.9;
 
 const eventStream = /^text\/event-stream\b/i;
@@ -45,7 +45,7 @@ export function createHttpTransport(pools: Pools): Transport {
   return (call) => new Promise((resolve) => begin(call, { onOutcome: resolve }));
 }
 
-/** The same without a promise. */
+/** Creates a function that makes calls and reports their outcome to a waiter, without a promise. */
 export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) => void {
   return (call, waiter) => {
     if (call.client.gone) {
@@ -71,7 +71,7 @@ export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) 
 }
 
 class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
-  /** Set as soon as it is created. */
+  /** The call on the connection; set as soon as that is created. */
   call: ClientCall | undefined = undefined;
   dueMs: number;
   bucket: Bucket | undefined = undefined;
@@ -88,7 +88,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   meantStatus: number | undefined = undefined;
   isLoading = false;
 
-  /** The call without its body, which may be long and is not needed once it was sent. */
+  /** The call's upstream. The call itself is not kept, as its body may be long and is not needed once it was sent. */
   readonly #upstream: Call['upstream'];
   readonly #client: Listening;
   readonly #end: CallEnd;
@@ -102,18 +102,18 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #paused = false;
   #over = false;
   #untakenBytes = 0;
-  /** The head has arrived, and the first bytes of the body are awaited. */
+  /** Whether the head has arrived, and the first bytes of the body are awaited. */
   #awaitsBeginning = false;
   /** The required form of the answer; undefined if any is allowed. */
   #form: Call['form'];
   #codings: readonly string[] = [];
-  /** The body is short JSON that may be an error. */
+  /** Whether the body is short JSON that may be an error. */
   #mayMeanError = false;
   #beganAtMs = 0;
   #decodedBytes = 0;
 
   readonly #totalAtMs: number;
-  /** Earlier attempts of the exchange took none of its time. */
+  /** Whether this attempt had the exchange's whole time, as no earlier attempt used any. */
   readonly #hasWholeTime: boolean;
   /** When the present phase (waiting for the head, or for the next byte) times out. */
   #phaseAtMs = Number.POSITIVE_INFINITY;
@@ -176,21 +176,21 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     if (!this.#awaitsBeginning) this.#answer();
   }
 
-  /** An answer whose head says that it is something else passes: the first event of a stream may come late. */
+  /** Whether the body must have the required form. If its type says something else, it passes: the first event of a stream may come late. */
   #hasForm(): boolean {
     if (this.status !== 200 || this.#form === undefined) return false;
     const declared = this.#form === 'json or text' ? eventsOrText : eventStream;
     return !declared.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
-  /** Only JSON that is short, or of unknown length: other bodies pass as they arrive. */
+  /** Whether the body must be checked for an error: only JSON that is short or of unknown length; other bodies pass as they arrive. */
   #mayBeError(): boolean {
     if (this.status !== 200 || this.#upstream.family.failureIn === undefined) return false;
     if (Number(headerValue(this.headers, 'content-length') ?? 0) > suspiciousBytes) return false;
     return /^application\/(?:[^;]*\+)?json/i.test(headerValue(this.headers, 'content-type') ?? '');
   }
 
-  /** Errors are short, also if no length is announced. */
+  /** Whether the error's body may show its cause; such bodies are short, even if no length is announced. */
   #mayHoldSign(): boolean {
     const { signs = [], exhaustion } = this.#upstream.family;
     const isCompressed = headerValue(this.headers, 'content-encoding') !== undefined;
@@ -199,7 +199,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return Number(headerValue(this.headers, 'content-length') ?? 0) <= suspiciousBytes;
   }
 
-  /** Reads the beginning of such a body, and hands the answer over once its form is clear. */
+  /** Reads the beginning of a body that must be checked, and passes the answer on once its form is clear. */
   #lookAtBeginning(isWhole: boolean): void {
     const [only] = this.waiting;
     const beginning = this.waiting.length === 1 && only !== undefined ? only : Buffer.concat(this.waiting);
@@ -216,7 +216,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return this.#readForm(plain, length, isWhole) && this.#readError(plain, length, isWhole);
   }
 
-  /** False if more bytes are needed, and if it is no answer. */
+  /** Checks the form; false if more bytes are needed, or the answer was refused. */
   #readForm(plain: Buffer | undefined, receivedBytes: number, isWhole: boolean): boolean {
     if (this.#form === undefined) return true;
     const found = beginningOf(plain, receivedBytes, isWhole, this.#form);
@@ -231,7 +231,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return performance.now() - this.#beganAtMs > longestSpaceMs;
   }
 
-  /** It is no answer: a short one is read to its end, so that its connection can be used again. */
+  /** Refuses an answer of the wrong form. A short one is read to its end, so that its connection can be used again. */
   #refuse(failure: Failure): void {
     this.#awaitsBeginning = false;
     this.waiting = [];
@@ -261,7 +261,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#report({ kind: 'answered', answer: this });
   }
 
-  /** Has an effect only the first time. */
+  /** Reports the outcome; only the first report has an effect. */
   #report(outcome: Outcome): void {
     const waiter = this.#waiter;
     this.#waiter = undefined;
@@ -299,7 +299,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#break(this.#toFailure(error));
   }
 
-  /** No further bytes are read. */
+  /** Ends the call with a failure, without reading further bytes. */
   #break(failure: Failure): void {
     if (!this.#started) this.#noteConnect(performance.now());
     this.#failure = failure;
@@ -378,13 +378,13 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#break(this.#timeoutFailure(nowMs));
   }
 
-  /** The longest time to the next check: a phase that has not begun may end before any deadline known now. */
+  /** The longest time to the next check, because a phase that has not begun yet may end before any deadline that is known now. */
   #napMs(): number {
     const { firstByteMs, idleMs } = this.#timeouts;
     return this.firstByteAtMs === 0 ? Math.min(firstByteMs, idleMs) : Number.POSITIVE_INFINITY;
   }
 
-  /** An answer that was arriving, or a call that began late, is not to blame for the end of the total time. */
+  /** Whether a timeout of the total time is not the upstream's fault: its answer was arriving, or the call began late. */
   get #isOurs(): boolean {
     return this.status !== 0 || !this.#hasWholeTime;
   }

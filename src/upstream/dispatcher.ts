@@ -1,4 +1,4 @@
-/** Chooses the target to call: tier by tier among healthy ones with a free slot; one in cooldown rather than none. */
+/** Chooses the target to call: tier by tier among healthy targets with a free slot; if none is healthy, one in cooldown. */
 
 import type { Candidate, Dispatcher, NoTarget, RoutePlan, TargetLease, Tried } from '../core/dispatch.ts';
 import type { Balance, Snapshot, Target, Upstream } from '../core/snapshot.ts';
@@ -16,13 +16,13 @@ import { bindingUntilMs, stateWithNames } from './health/target-state.ts';
 import type { SharedSlots } from './slots/shared-slots.ts';
 import { type CooldownChange, HeldTarget, type LeaseDeps } from './target-lease.ts';
 
-/** At most this share of a tier is in cooldown because of error answers: the others would have to bear all calls. */
+/** Limit of the share of a tier that is in cooldown because of error answers, as the other targets must take over all calls. */
 const restingShare = 0.5;
-/** Beyond that share, a target that should be in cooldown is called with this much of its weight. */
+/** If more targets fail, one that should be in cooldown is called with this share of its weight. */
 const pressedWeight = 0.1;
-/** An active check may fail once. */
+/** Failed active checks after which an upstream counts as down: a single one may fail by accident. */
 const failedChecksToCooldown = 2;
-/** Used if nothing says when a slot will be free. */
+/** `Retry-After` of a refusal, if nothing says when a slot will be free. */
 const fullRetryAfterMs = 1_000;
 
 export interface DispatcherDeps extends LeaseDeps {
@@ -32,11 +32,11 @@ export interface DispatcherDeps extends LeaseDeps {
 }
 
 export interface TargetDispatcher extends Dispatcher {
-  /** Takes over a configuration; the state of targets that stay is kept. */
+  /** Adopts a configuration; targets that remain keep their state. */
   adopt(snapshot: Pick<Snapshot, 'upstreams' | 'models'>): void;
-  /** The result of an active check. */
+  /** Reports the result of an active health check. */
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
-  /** The state of every target of a configuration, each once; the caller may pause at every `yield`. */
+  /** Describes the state of every target of a configuration, each once; the caller may pause at every `yield`. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
 }
 
@@ -78,13 +78,13 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return undefined;
   }
 
-  /** Undefined if it may not be called now. */
+  /** The candidate with a credential; undefined if it may not be called now. */
   function optionFor(candidate: Candidate, view: TargetView, tried: Tried, nowMs: number): Option | undefined {
     const key = mayCall(view, tried, nowMs) ? chooseKey(view, tried, nowMs) : undefined;
     return key && { candidate, view, key, weight: candidate.target.weight };
   }
 
-  /** All targets of a tier that may be called now. */
+  /** All targets of a tier that may be called now, each with a credential. */
   function optionsIn(tier: readonly Candidate[], tried: Tried, matched: string, nowMs: number): Option[] {
     const options: Option[] = [];
     let resting = 0;
@@ -99,7 +99,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return over > 0 && options.length > 0 ? [...options, ...pressed(tier, tried, matched, over, nowMs)] : options;
   }
 
-  /** The targets of a tier whose cooldown ends soonest, so that not too many are in cooldown at once. */
+  /** The targets of a tier whose cooldown ends soonest, which are called so that not too many are in cooldown at once. */
   function pressed(tier: readonly Candidate[], tried: Tried, matched: string, count: number, nowMs: number): Option[] {
     return tier
       .map((candidate) => ({ candidate, view: healthIndex.viewOf(candidate.target, matched, nowMs) }))
@@ -116,7 +116,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       });
   }
 
-  /** Undefined if a retry would exceed the upstream's retry budget. */
+  /** Leases the target; undefined if a retry would exceed the upstream's retry budget. */
   function begin(option: Option, routePlan: RoutePlan, tried: Tried, nowMs: number): TargetLease | undefined {
     const { budget } = option.view.upstream;
     const isPaid = tried.sent > 0;
@@ -126,7 +126,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return new HeldTarget(option, { routePlan, isPaid, caller: tried.caller }, deps, nowMs);
   }
 
-  /** By weight among the working ones; most targets have one. */
+  /** Chooses one of the working credentials by weight; most targets have only one. */
   function chooseKey({ keys, target }: TargetView, tried: Tried, nowMs: number): KeyView | undefined {
     const [only] = keys;
     if (keys.length === 1 && only !== undefined) return mayUse(only, target, tried, nowMs) ? only : undefined;
@@ -154,7 +154,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return undefined;
   }
 
-  /** All targets not tried, by the end of their cooldown; last those whose upstream is known to be down. */
+  /** All targets that were not tried, by the end of their cooldown; those of upstreams that are known to be down come last. */
   function untried(tiers: RoutePlan['tiers'], tried: Tried, matched: string, nowMs: number): Option[] {
     return tiers
       .flat()
@@ -246,24 +246,24 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 }
 
-/** For an upstream as a whole. */
+/** A change that concerns a whole upstream. */
 function changeOf(upstream: string, what: Pick<CooldownChange, 'inCooldown' | 'why' | 'forMs'>): CooldownChange {
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
 
-/** A reachable upstream does not clear cooldowns that its answers caused; one that was loading may be ready. */
+/** Ends cooldowns of a reachable upstream that connection errors or loading caused, but not those that its answers caused. */
 function wakeUnreachable({ targets }: UpstreamHealth, nowMs: number): void {
   for (const { circuit } of targets.values()) {
     if (circuit.openedBy === 'wire' || circuit.openedBy === 'loading') circuit.wake(nowMs);
   }
 }
 
-/** It was not asked yet, and takes a call more. */
+/** Whether the target was not called yet, and its upstream takes one more call. */
 function isOpenTo({ target }: Candidate, { upstream }: TargetView, tried: Tried): boolean {
   return !tried.hasTarget(target) && upstream.slots.hasRoom(tried);
 }
 
-/** The body is looked at only where it is the one that a target in cooldown failed on. */
+/** Whether the target may be called. The body matters only if it is the one that brought the target into cooldown. */
 function mayCall({ health: { circuit }, upstream }: TargetView, tried: Tried, nowMs: number): boolean {
   if (upstream.down !== undefined || !circuit.allows(nowMs)) return false;
   return circuit.oneBody === undefined || circuit.mayProbe(tried.bodyMark, nowMs);
@@ -277,7 +277,7 @@ function isDown({ view }: Option): number {
   return view.upstream.down === undefined ? 0 : 1;
 }
 
-/** Nothing but too many calls is in the way. */
+/** Whether nothing except too many calls prevents a call: no pause was requested. */
 function isOnlyLimited({ health }: TargetView, { circuit }: KeyView, nowMs: number): boolean {
   return health.circuit.bindingUntilMs <= nowMs && circuit.bindingUntilMs <= nowMs;
 }
@@ -297,7 +297,7 @@ function reasonOf({ view, key }: Option, tried: Tried, nowMs: number): string {
   return slots.hasRoom(tried) ? 'its retry budget is spent' : 'its queue is full (limits.concurrency, limits.queue)';
 }
 
-/** The index of the one to call: by weight, by how busy they are, or by latency. There is at least one. */
+/** Index of the option to call: by weight, by how busy they are, or by latency. There is at least one option. */
 function pick(options: readonly Option[], balance: Balance, random: () => number, nowMs: number): number {
   if (options.length === 1) return 0;
   if (balance === 'fastest') return fastest(options, nowMs);
@@ -312,7 +312,7 @@ function busyness(option: Option | undefined): number {
   return option === undefined ? Number.POSITIVE_INFINITY : (option.view.health.inFlight + 1) / option.weight;
 }
 
-/** Calls in flight count as well: the fastest target slows down once all calls go to it. */
+/** Index of the fastest option. Calls in flight count too: the fastest target slows down once all calls go to it. */
 function fastest(options: readonly Option[], nowMs: number): number {
   let best = 0;
   let leastCost = Number.POSITIVE_INFINITY;
@@ -326,7 +326,7 @@ function fastest(options: readonly Option[], nowMs: number): number {
   return best;
 }
 
-/** At random, each by its share; `except` is left out. */
+/** Index of a random option, by the share of each; `except` is left out. */
 function pickByWeight(all: readonly { readonly weight: number }[], random: () => number, except = -1): number {
   let sum = 0;
   for (let i = 0; i < all.length; i += 1) if (i !== except) sum += all[i]?.weight ?? 0;

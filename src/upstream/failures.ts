@@ -19,10 +19,10 @@ const connectTimeout = {
   message: 'No connection to the upstream came about in time (timeouts.connect); try again later.',
 } as const;
 
-/** The error's code where the operator does not permit an address. */
+/** The code of errors for addresses that the operator does not permit. */
 const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
 
-/** Usually the upstream closed an idle connection and never read the call; but it may have read it and stopped. */
+/** Whether the connection broke before an answer: usually the upstream closed an idle connection and never read the call, but it may have. */
 export function isStaleConnection(error: unknown): boolean {
   return error instanceof BrokenConnectionError && error.stale;
 }

@@ -1,4 +1,4 @@
-/** Answers a call inside this process, for families without a network. */
+/** Answers calls inside this process, for families that need no network. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';

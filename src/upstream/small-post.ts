@@ -1,4 +1,4 @@
-/** A small request of the gateway itself, such as for a token: one attempt, a few seconds, a short response. */
+/** Sends small requests of the gateway itself, such as for a token: one attempt, a few seconds, a short response. */
 
 import { Buffer } from 'node:buffer';
 import type { SigningTools } from '../core/family.ts';
@@ -11,19 +11,19 @@ import type { ProxyRule } from './connections/proxy-rule.ts';
 
 const longestBytes = 256 * 1024;
 const connectMs = 5_000;
-/** To one origin. */
+/** Limit of connections to one origin. */
 const connections = 4;
 const wheelStepMs = 100;
 
 export interface SmallPost {
-  /** `addresses`: the address policy; anywhere where undefined. */
+  /** Sends one request. `addresses`: the permitted addresses; undefined: all. */
   post(
     ...call: [...Parameters<SigningTools['post']>, addresses?: AddressRule | undefined]
   ): ReturnType<SigningTools['post']>;
   close(): Promise<void>;
 }
 
-/** `patienceMs`: from the call to the last byte of its answer. */
+/** `patienceMs`: limit of the time from the call to the last byte of its answer. */
 export function createSmallPost(proxyFor?: ProxyRule, patienceMs = 10_000): SmallPost {
   const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections });
 

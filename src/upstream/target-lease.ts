@@ -1,4 +1,4 @@
-/** Lease of a target for one call: its slot at the upstream, and the effect of its outcome on target and credential. */
+/** Leases a target for one call: takes its slot at the upstream, and applies the call's outcome to the target's and credential's health. */
 
 import { performance } from 'node:perf_hooks';
 import {
@@ -19,15 +19,15 @@ import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
 import { Promised } from './slots/bulk-governor.ts';
 import type { SlotWaiter } from './slots/slots.ts';
 
-/** A target or credential that enters or leaves cooldown. */
+/** A target or a credential has entered or left its cooldown. */
 export interface CooldownChange {
   readonly upstream: string;
-  /** Absent where the whole credential is meant. */
+  /** The model; undefined for the cooldown of a whole credential. */
   readonly model: string | undefined;
-  /** Absent where the whole target is meant. */
+  /** The credential; undefined for the cooldown of a whole target. */
   readonly credential: string | undefined;
   readonly inCooldown: boolean;
-  /** It would rest, and is called all the same, as it has no alternative. */
+  /** Whether the target is called although it is in cooldown, as there is no alternative. */
   readonly alone: boolean;
   readonly why: string;
   readonly forMs: number;
@@ -38,15 +38,15 @@ export interface LeaseDeps {
   onChange(change: CooldownChange): void;
 }
 
-/** What a lease costs, and what it is the only one for. */
+/** What a lease was requested for, and by which caller. */
 export interface Terms {
   readonly routePlan: RoutePlan;
-  /** It was paid for with the retry budget. */
+  /** Whether the retry budget paid for the lease. */
   readonly isPaid: boolean;
   readonly caller: Caller;
 }
 
-/** Longer pauses than this are not believed: who asks for an hour is asked again after a minute. */
+/** Longest pause that an upstream's request leads to: if it asks for an hour, it is called again after a minute. */
 const longestCooldownMs = 60_000;
 
 type Entry = 'entered' | 'too-late' | 'client-gone';
@@ -63,7 +63,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   readonly #keyTicket: number;
   readonly #limitTicket: number;
   #judged = false;
-  /** Mark of a body that was answered with a failure, and the number of failures that counted. */
+  /** Mark of the request body that a failure answered; `#failedWeight` is the number of failures that it counted as. */
   #failedBody: string | undefined = undefined;
   #failedWeight = 0;
   #worked = false;
@@ -316,7 +316,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     if (ticket > 0) circuit.abandoned(ticket);
   }
 
-  /** Says so where it was resting. */
+  /** Reports a success to the circuit, and the end of a cooldown to the operator. */
   #succeed(
     circuit: Circuit,
     ticket: number,
@@ -328,7 +328,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     else this.#watch(circuit, model, credential, nowMs, () => circuit.succeeded(ticket, nowMs));
   }
 
-  /** Tells of a rest that began with this, or ended with it. */
+  /** Makes a change, and reports a cooldown that begins or ends by it. */
   #watch(
     circuit: Circuit,
     model: string | undefined,
@@ -352,7 +352,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   }
 }
 
-/** A slot beside that of the lease, which alone says what came of the calls. */
+/** A further slot for the same request. Only the lease reports the outcome of the calls. */
 class FurtherSlot implements CallEnd {
   readonly #view: TargetView;
   readonly #lane: Lane;

@@ -23,21 +23,21 @@ interface ConnectionSettings {
   readonly connectMs: number;
   readonly tls: UpstreamTls | undefined;
   readonly proxy: ProxyAddress | undefined;
-  /** For tests; the platform's where undefined. */
+  /** For tests: replaces the platform's look-up of addresses. */
   readonly lookup: LookupFunction | undefined;
-  /** Where connections may lead; anywhere where undefined. */
+  /** The addresses that connections may lead to; undefined: all. */
   readonly addresses?: AddressRule | undefined;
   readonly watch?: ConnectionWatch | undefined;
-  /** One of several endpoints: its address is shown beside the name. */
+  /** Whether this is one of several endpoints, so that messages show its address beside the name. */
   readonly isEndpoint?: boolean;
 }
 
 const anywhere: AddressRule = { id: 'anywhere', permits: () => true };
 
-/** The next address of a host is tried after this time, which exceeds any healthy round trip. */
+/** Time after which the next address of a host is tried; longer than any healthy round trip. */
 const attemptTimeoutMs = 500;
 
-/** A completion may take minutes to its first byte; routers and load balancers drop silent connections. */
+/** Idle time after which TCP probes keep a connection alive: a first byte may take minutes, and routers drop silent connections. */
 const probeAfterMs = 60_000;
 
 export function createConnector(settings: ConnectionSettings): Connector {
@@ -66,7 +66,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
   return createGuardedConnector({ rule, timeoutMs: connectMs, tcp: guarded, tls: tlsClient, watch });
 }
 
-/** For services that are no upstreams, such as webhooks: by the operator's proxies, and within an address policy. */
+/** Creates connectors for services that are no upstreams, such as webhooks: through the operator's proxies, and within an address policy. */
 export const connectorsBy =
   (proxyFor: ProxyRule) =>
   (addresses: AddressRule | undefined, connectMs: number): Connector =>
@@ -76,7 +76,7 @@ export const connectorsBy =
     createConnector({ secure, connectMs, tls: undefined, proxy, lookup: undefined, addresses })(server, done);
   };
 
-/** An operator's CA replaces the platform's list, and may be an intermediate or the server's own certificate. */
+/** TLS options. An operator's CA replaces the platform's list, and may be an intermediate or the server's own certificate. */
 function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
   const { ca, cert, key, serverName } = tls ?? {};
   return {
@@ -90,10 +90,10 @@ function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
   };
 }
 
-/** Where an origin's connections lead. */
+/** Where the connections of an origin lead. */
 interface Destination {
   readonly server: ServerAddress;
-  /** As in the head of every request. */
+  /** The host as the head of every request has it. */
   readonly host: string;
 }
 

@@ -17,7 +17,7 @@ import {
 /** Notified of each step of a connection, for diagnosis. */
 export interface ConnectionWatch {
   lookedUp(addresses: readonly string[]): void;
-  /** To the service, or to its proxy: an IP address, or the path of a socket. */
+  /** Connected to the service or its proxy. `address`: an IP address, or the path of a socket. */
   connected(address: string): void;
   secured(): void;
 }
@@ -33,18 +33,18 @@ class AddressNotAllowedError extends Error {
   }
 }
 
-/** Literal addresses are not looked up, so they are checked here. */
+/** Checks a host that is a literal address, because such addresses are not looked up. */
 export function checkLiteral(rule: AddressRule, hostname: string): void {
   if (isIP(hostname) !== 0 && !rule.permits(hostname)) throw new AddressNotAllowedError(hostname, []);
 }
 
-/** A Unix socket has no address that could be permitted: such a rule refuses every one. */
+/** Checks an address. A Unix socket has none that could be permitted: any rule refuses it. */
 function checkAddress(rule: AddressRule, { host, address = host, path }: ServerAddress): void {
   if (path === undefined) checkLiteral(rule, address);
   else if (!rule.permits(path)) throw new AddressNotAllowedError(path, []);
 }
 
-/** Removes forbidden addresses from the result; one of the rest is used, without another look-up. */
+/** A look-up that removes forbidden addresses from its result; the connection uses one of the others, without another look-up. */
 export function guardedLookup(
   rule: AddressRule,
   lookup: LookupFunction = lookUp,
@@ -74,15 +74,15 @@ export function guardedLookup(
 
 interface GuardSettings {
   readonly rule: AddressRule;
-  /** For everything, TLS included. */
+  /** Timeout of everything, TLS included. */
   readonly timeoutMs: number;
-  /** With a guarded look-up. */
+  /** Options of the TCP connection; its look-up is guarded. */
   readonly tcp: TcpOptions;
   readonly tls: TlsClient;
   readonly watch?: ConnectionWatch | undefined;
 }
 
-/** TLS begins after the check: not a byte goes to a refused address. */
+/** Creates a connector that checks the address before TLS begins: it sends no byte to a refused address. */
 export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: GuardSettings): Connector {
   return (server, done) => {
     const startedAtMs = performance.now();

@@ -1,4 +1,4 @@
-/** One connection pool per origin; pools survive configuration reloads. */
+/** Keeps one connection pool per origin; pools survive configuration reloads. */
 
 import { createHash } from 'node:crypto';
 import type { EndpointSettings, Upstream } from '../../core/snapshot.ts';
@@ -15,17 +15,17 @@ export interface Pools {
   /** The timers of all connections and their calls. */
   readonly wheel: Wheel;
   of(upstream: Upstream): ClientPool;
-  /** Undefined where there is nothing to choose: connections then resolve the name. */
+  /** The endpoints of an upstream; undefined where it has only one: its connections then resolve the name. */
   endpointsOf(upstream: Upstream): EndpointSet | undefined;
-  /** Their states, without a look-up. */
+  /** The states of an upstream's endpoints, without a look-up. */
   endpointStates(upstreamId: string, nowMs: number): readonly EndpointState[] | undefined;
-  /** Sizes pools for these upstreams, and drops all others. */
+  /** Keeps pools of the right size for these upstreams, and drops all others. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
 }
 
 interface PoolsDeps extends LookUpDeps {
-  /** The proxy for an origin; always the same one. */
+  /** The proxy for an origin, which must never change. */
   readonly proxyFor?: ProxyRule;
   readonly random?: () => number;
   readonly onEndpoints?: (upstream: string, change: EndpointChange) => void;
@@ -34,9 +34,9 @@ interface PoolsDeps extends LookUpDeps {
 }
 
 interface Endpoints {
-  /** Equal for the same destination, reached in the same way. */
+  /** Identifies the destination and the way to reach it; endpoints with an equal key keep their state. */
   readonly key: string;
-  /** With fewer there is nothing to choose. */
+  /** With fewer endpoints than this there is nothing to choose. */
   readonly fewest: number;
   readonly set: EndpointSet;
   readonly lookUp: EndpointLookUp;
@@ -47,10 +47,10 @@ interface Entry {
   retiring: NodeJS.Timeout | undefined;
 }
 
-/** An exchange of the old configuration may still be reading its body when the new one is in force. */
+/** How long a pool that is no longer configured stays: an exchange of the old configuration may still be reading its body. */
 const retirementMs = 120_000;
 
-/** Timers are late by at most twice this. */
+/** Step of the timer wheel; timers are late by at most twice this time. */
 const wheelStepMs = 20;
 
 export function createPools(deps: PoolsDeps = {}): Pools {
@@ -58,11 +58,11 @@ export function createPools(deps: PoolsDeps = {}): Pools {
   const byUpstream = new WeakMap<Upstream, ClientPool>();
   const byKey = new Map<string, Entry>();
   const byId = new Map<string, Endpoints>();
-  /** Cached for endpoints, by upstream, as they cost a hash. */
+  /** Cache of the endpoints' keys by upstream, as computing one takes a hash. */
   const keys = new WeakMap<Upstream, string>();
-  /** Retired, with running calls. */
+  /** Pools that are no longer configured, but still have running calls. */
   const leaving = new Set<ClientPool>();
-  /** Connections by their distinguishing key, for the configuration in force. */
+  /** Number of connections for each pool's key without its size, by the configuration in force. */
   let connections: ReadonlyMap<string, number> | undefined;
 
   function open(upstream: Upstream): ClientPool {
@@ -179,7 +179,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
   };
 }
 
-/** The same for upstreams that may share connections. */
+/** A hash that is equal for upstreams that may share connections. */
 function lineOf({ origin, timeouts, tls, addresses }: Upstream): string {
   const { ca, cert, key, serverName } = tls ?? {};
   // Connections without an address policy must not serve upstreams with one.
@@ -187,10 +187,10 @@ function lineOf({ origin, timeouts, tls, addresses }: Upstream): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-/** For abandoned answers that gave their slot to the next call before they ended. */
+/** Additional connections for abandoned answers, which give their slot to the next call before they end. */
 const spareConnections = 2;
 
-/** A health check has no slot, and must not wait for a call to end. */
+/** The size of an upstream's pool. A health check has no slot, but its own connection, as it must not wait for a call to end. */
 function connectionsOf({ limits, healthCheck }: Upstream): number {
   return limits.concurrency + spareConnections + (healthCheck === undefined ? 0 : 1);
 }
@@ -203,7 +203,7 @@ function endpointKeyOf(upstream: Upstream): string {
   return `${keyOf(lineOf(upstream), connectionsOf(upstream))} ${JSON.stringify(upstream.endpoints)}`;
 }
 
-/** A pool's size is fixed: another size is another pool. */
+/** The key of a pool. It includes the size: a pool cannot be resized, so that another size makes another pool. */
 function keyOf(line: string, connections: number): string {
   return `${line} ${connections}`;
 }

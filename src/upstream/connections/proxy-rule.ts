@@ -7,19 +7,19 @@ import { includesAddress, isLoopback, toAddressRange, toBlockList } from '../../
 import { isSocketUrl } from '../../lib/addresses/socket-origin.ts';
 
 export interface ProxyAddress {
-  /** The proxy itself uses TLS. */
+  /** Whether the connection to the proxy itself uses TLS. */
   readonly secure: boolean;
-  /** A name, or an address without brackets. */
+  /** The proxy's name, or its address without brackets. */
   readonly hostname: string;
   readonly port: number;
-  /** For `Proxy-Authorization`, from the URL's user; must not be logged. */
+  /** Value of `Proxy-Authorization`, from the URL's user; must not be logged. */
   readonly authorization: string | undefined;
 }
 
 export type ProxyRule = (origin: string) => ProxyAddress | undefined;
 
 interface Exemption {
-  /** Any port where undefined. */
+  /** The port; undefined: any. */
   readonly port: number | undefined;
   covers(hostname: string): boolean;
 }
@@ -116,7 +116,7 @@ function coversAddresses(range: string, port: number | undefined): Exemption {
   return { port, covers: (hostname) => includesAddress(list, hostname) };
 }
 
-/** Without the brackets of an IPv6 address, and without a name's final dot. */
+/** The host without the brackets of an IPv6 address, and without the final dot of a name. */
 function toBareHost(hostname: string): string {
   return hostname
     .toLowerCase()

@@ -19,11 +19,11 @@ import type { ProxyAddress } from './proxy-rule.ts';
 interface TunnelSettings {
   readonly proxy: ProxyAddress;
   readonly tcp: TcpOptions;
-  /** For everything up to the usable connection: to the proxy, its answer, TLS with the origin. */
+  /** Timeout of everything up to the usable connection: connecting to the proxy, its answer, TLS with the origin. */
   readonly timeoutMs: number;
-  /** For the origin. */
+  /** TLS settings for the origin. */
   readonly tls: TlsClient;
-  /** Throws where a host must not be reached. */
+  /** Checks the host; throws where it must not be reached. */
   readonly check?: ((hostname: string) => void) | undefined;
   readonly watch?: ConnectionWatch | undefined;
 }
@@ -36,7 +36,7 @@ class TunnelError extends Error {
   readonly code = 'ERR_PROXY_TUNNEL';
 }
 
-/** Also for origins without TLS: with absolute URLs the proxy could answer for the upstream, buffer streams and reframe bodies. */
+/** Creates the connector. Origins without TLS are tunnelled too: with absolute URLs the proxy could answer for the upstream or buffer streams. */
 export function createTunnelConnector(settings: TunnelSettings): Connector {
   return (server, done) => new Tunnel(settings, server, done).open();
 }
@@ -91,7 +91,7 @@ class Tunnel {
     socket.on('readable', onReadable);
   }
 
-  /** True once the whole head has arrived and is valid. */
+  /** Reads the proxy's answer; true once its whole head has arrived and is valid. */
   #readHead(socket: Socket): boolean {
     for (let bytes: unknown = socket.read(); Buffer.isBuffer(bytes); bytes = socket.read()) {
       this.#head = Buffer.concat([this.#head, bytes]);

@@ -1,4 +1,4 @@
-/** One call through the endpoints of an upstream: tries another if one is unreachable, and updates their health. */
+/** Makes one call through the endpoints of an upstream: tries another if one is unreachable, and updates their health. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -13,27 +13,27 @@ interface CallReader extends AnswerHandler {
   call: ClientCall | undefined;
 }
 
-/** Statuses for a server that cannot serve now, or has no backend. */
+/** Statuses of an endpoint that cannot serve now, or has no backend. */
 const unavailable: ReadonlySet<number> = new Set([502, 503]);
 
-/** Between the connections and the reader of the answer. */
+/** Passes events from the connection to the reader of the answer, and decides about another endpoint. */
 export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   readonly #set: EndpointSet;
   readonly #isOnce: boolean;
   readonly #end: CallEnd;
   readonly #waiter: OutcomeWaiter;
-  /** Until it cannot be sent again. */
+  /** The request; undefined once it cannot be sent again. */
   #request: ClientRequest | undefined;
   #reader: CallReader | undefined = undefined;
   #endpoint: Endpoint | undefined = undefined;
   #tried: readonly Endpoint[] = [];
   #ticket = 0;
-  /** A byte of it was sent to this endpoint. */
+  /** Whether a byte of the request was sent to this endpoint. */
   #started = false;
   #isJudged = false;
   #hasAnswer = false;
   #isOver = false;
-  /** It broke off at one endpoint of several. */
+  /** Whether the call broke off at one of several endpoints, so that another one may be tried. */
   #elsewhere = false;
 
   constructor(set: EndpointSet, request: ClientRequest, end: CallEnd, waiter: OutcomeWaiter) {
@@ -108,7 +108,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onError(error);
   }
 
-  /** The failed endpoint read nothing, so that the call may be sent to the next one as if it were the first. */
+  /** Whether the call may be sent to another endpoint as if it were the first, as the failed one read nothing. */
   #goesElsewhere(error: Error): boolean {
     const endpoint = this.#judge();
     if (endpoint === undefined) return false;
@@ -132,7 +132,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     return false;
   }
 
-  /** The endpoint, at the first fact about its health. */
+  /** The endpoint whose health is to be updated; undefined if this call already updated it. */
   #judge(): Endpoint | undefined {
     if (this.#isJudged) return undefined;
     this.#isJudged = true;

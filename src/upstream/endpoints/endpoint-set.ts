@@ -1,4 +1,4 @@
-/** The endpoints of one upstream: connections, health and cooldown of each, and the choice for a call. */
+/** Keeps the endpoints of one upstream: the health and cooldown of each; chooses one for a call. */
 
 import type { BlockList } from 'node:net';
 import type { EndpointState } from '../../core/target-state.ts';
@@ -8,12 +8,12 @@ import { nameOf } from '../../wire/connect.ts';
 import { Circuit } from '../health/circuit.ts';
 import type { EndpointAddress } from './look-up.ts';
 
-/** An active check may fail once. */
+/** Failed active checks that make an endpoint count as down: a single one may fail by accident. */
 const failedChecksToRest = 2;
-/** Up to this many, the least busy endpoint is searched: at a few calls each, two random ones would be too uneven. */
+/** Up to this many endpoints, the least busy one is searched: with few calls each, a choice of two random ones would be too uneven. */
 const fewEndpoints = 16;
 
-/** Endpoints that were added or removed, or one that enters or leaves its cooldown. */
+/** Endpoints were added or removed, or one has entered or left its cooldown. */
 export type EndpointChange =
   | { readonly kind: 'found'; readonly count: number; readonly added: string[]; readonly gone: string[] }
   | { readonly kind: 'cooldown' | 'back'; readonly endpoint: string; readonly why: string; readonly forMs: number };
@@ -32,7 +32,7 @@ export class Endpoint {
   readonly isNear: boolean;
   inFlight = 0;
   failedChecks = 0;
-  /** The active check's complaint; undefined while it is well. */
+  /** What the active check complains about; undefined while the endpoint is well. */
   down: string | undefined = undefined;
 
   constructor(name: string, pool: ClientPool, random: () => number, isNear: boolean) {
@@ -53,7 +53,7 @@ export class EndpointSet {
   #all: readonly Endpoint[] = [];
   #near = 0;
 
-  /** `zone`: preferred addresses. */
+  /** `zone`: the addresses that are preferred. */
   constructor(zone: BlockList | undefined, deps: EndpointSetDeps) {
     this.#zone = zone;
     this.#deps = deps;
@@ -63,7 +63,7 @@ export class EndpointSet {
     return this.#all;
   }
 
-  /** Remaining endpoints keep their state; running calls on removed ones finish. */
+  /** Adopts a list of addresses. Endpoints that remain keep their state; running calls on removed ones finish. */
   adopt(addresses: readonly EndpointAddress[], port: number): void {
     const wanted = new Map(
       addresses.map((address) => [nameOf({ secure: false, host: address.host, port: address.port ?? port }), address]),
@@ -93,7 +93,7 @@ export class EndpointSet {
     this.#all = [];
   }
 
-  /** A less busy one of the working endpoints; where none works, the one whose cooldown ends first. `except`: tried already. */
+  /** Chooses one of the less busy working endpoints; where none works, the one whose cooldown ends first. `except`: those tried already. */
   choose(except: readonly Endpoint[], nowMs: number): Endpoint | undefined {
     const left = except.length === 0 ? this.#all : this.#all.filter((one) => !except.includes(one));
     const usable = left.filter((one) => one.isUsable(nowMs));
@@ -117,7 +117,7 @@ export class EndpointSet {
     return Math.min(count - 1, Math.floor(this.#deps.random() * count));
   }
 
-  /** Unreachable, or ended a call without an answer: others are preferred from now on. */
+  /** Reports that an endpoint is unreachable, or ended a call without an answer; others are preferred from now on. */
   broke(endpoint: Endpoint, ticket: number, why: string, nowMs: number): void {
     this.#watch(endpoint, nowMs, () => {
       endpoint.circuit.failed(ticket, nowMs, why, 'wire');
@@ -139,7 +139,7 @@ export class EndpointSet {
     else this.#watch(endpoint, nowMs, () => endpoint.circuit.succeeded(ticket, nowMs));
   }
 
-  /** By an active check; `why`: its complaint. */
+  /** Reports an active check's result; `why`: what it complains about. */
   checked(endpoint: Endpoint, why: string | undefined, nowMs: number): void {
     endpoint.failedChecks = why === undefined ? 0 : endpoint.failedChecks + 1;
     const was = endpoint.down;
@@ -150,7 +150,7 @@ export class EndpointSet {
     this.#deps.onChange({ kind, endpoint: endpoint.name, why: endpoint.down ?? was ?? '', forMs: 0 });
   }
 
-  /** Another endpoint may be tried in place of a failed one. */
+  /** Whether another endpoint can be tried in place of a failed one. */
   hasOther(than: Endpoint, nowMs: number): boolean {
     return this.#all.some((one) => one !== than && one.isUsable(nowMs));
   }

@@ -8,14 +8,14 @@ import { includesAddress, toBlockList } from '../../lib/addresses/address-range.
 import { type Repeated, repeat } from '../../lib/repeat.ts';
 
 export interface EndpointAddress {
-  /** An IP address; or a name from the operator's list. */
+  /** An IP address, or a name from the operator's list. */
   readonly host: string;
-  /** Undefined: the port of `base_url`. */
+  /** The port; undefined: that of `base_url`. */
   readonly port?: number | undefined;
 }
 
 export interface LookUpDeps {
-  /** The system's where undefined. */
+  /** Replaces the system's look-up of names. */
   readonly lookup?: LookupFunction | undefined;
   readonly resolveSrv?: ((name: string) => Promise<readonly SrvRecord[]>) | undefined;
   readonly everyMs?: number | undefined;
@@ -28,10 +28,10 @@ interface SrvRecord {
 }
 
 const standardEveryMs = 10_000;
-/** A call that could not reach an address triggers a look-up, at most this often. */
+/** Shortest time between two look-ups that unreachable addresses trigger. */
 const leastBetweenMs = 1_000;
 
-/** Private addresses are replicas of one's own server; elsewhere several addresses are usually entrances of one service. */
+/** Private ranges: several addresses there are replicas of one's own server; elsewhere they are usually entrances of one service. */
 const privateRanges = toBlockList([
   '10.0.0.0/8',
   '100.64.0.0/10',
@@ -47,12 +47,12 @@ export class EndpointLookUp {
   readonly #url: URL;
   readonly #deps: LookUpDeps;
   readonly #onFound: (addresses: readonly EndpointAddress[]) => void;
-  /** Undefined for a fixed list. */
+  /** The repeated look-ups; undefined for a fixed list. */
   readonly #looks: Repeated | undefined;
   #isOver = false;
   #lookedAtMs = 0;
 
-  /** `onFound` is called for every answer, but not for a failed look-up. */
+  /** `onFound` receives the addresses of every successful look-up. */
   constructor(
     { from }: EndpointSettings,
     origin: string,
@@ -67,7 +67,7 @@ export class EndpointLookUp {
     else onFound(from.map(toAddress));
   }
 
-  /** An address did not answer: the list may have changed. */
+  /** Looks up the addresses soon. To be called when one did not answer: the list may have changed. */
   hurry(): void {
     if (this.#looks?.isRunning === false && performance.now() - this.#lookedAtMs >= leastBetweenMs) this.#looks.now();
   }
@@ -101,7 +101,7 @@ export class EndpointLookUp {
     return all.flat();
   }
 
-  /** Of one family: the other leads to the same endpoints. */
+  /** The addresses of a name, of one family (IPv4 or IPv6) only, as both lead to the same endpoints. */
   #addressesOf(hostname: string): Promise<string[]> {
     const lookup = this.#deps.lookup ?? systemLookup;
     return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ export class EndpointLookUp {
   }
 }
 
-/** `host`, `host:port` or `[address]:port`, validated with the configuration. */
+/** Parses `host`, `host:port` or `[address]:port`, which was validated with the configuration. */
 export function toAddress(written: string): EndpointAddress {
   const [, bracketed, plain = '', port] = /^(?:\[(.+)\]|([^:]+))(?::(\d+))?$/.exec(written) ?? [];
   return { host: bracketed ?? plain, port: port === undefined ? undefined : Number(port) };

@@ -1,17 +1,17 @@
-/** Fault attribution by request body: tells a failing target from a client whose requests make targets fail. */
+/** Finds out by the request bodies whether a target is failing, or one client's requests make it fail. */
 
-/** So many 503 or 529 in a row prove that the service is unavailable, even with a single request body. */
+/** This many answers 503 or 529 in a row prove that the service is unavailable, even if all had the same request body. */
 const provingInARow = 3;
 
 export class BodyFaults {
-  /** The first failed body since the last success. */
+  /** The first request body that failed since the last success. */
   #body: string | undefined = undefined;
-  /** Another body failed as well. */
+  /** Whether a second body has failed too. */
   #isProven = false;
-  /** How often that body was answered 503 or 529. */
+  /** How often the first body was answered with 503 or 529. */
   #unavailable = 0;
 
-  /** Failures count once two different bodies failed, or one was answered 503 or 529 (`isUnavailable`) for the third time; earlier ones too. */
+  /** How many failures to count now. They count, earlier ones too, once two bodies failed, or one got 503 or 529 (`isUnavailable`) three times. */
   weigh(body: string, isUnavailable: boolean): number {
     if (this.#isProven) return 1;
     if (this.#body === undefined || this.#body === body) {
@@ -25,7 +25,7 @@ export class BodyFaults {
     return this.counted > 0 ? 1 : 2;
   }
 
-  /** How many failures counted with a single failed body. */
+  /** How many failures were counted while only one body has failed. */
   get counted(): number {
     return this.#unavailable < provingInARow ? 0 : this.#unavailable;
   }
@@ -35,20 +35,20 @@ export class BodyFaults {
     return !this.#isProven && this.#unavailable > 0 && this.#body === body;
   }
 
-  /** After a success. */
+  /** Forgets all failures, after a success. */
   clear(): void {
     this.#body = undefined;
     this.#isProven = false;
     this.#unavailable = 0;
   }
 
-  /** The request was at fault: its failure is removed. `weight` is what it counted as. */
+  /** Removes a failure that was the request's fault. `weight`: how many failures it counted as. */
   excuse(body: string, weight: number): void {
     if (weight === 2) this.#isProven = false;
     else if (!this.#isProven && this.#body === body) this.clear();
   }
 
-  /** The body is at fault for its 503 or 529. It still is the first of two that prove a failing service. */
+  /** Forgets the 503 and 529 of the first body, whose fault they were. A second failing body still proves that the service fails. */
   excuseUnavailable(): void {
     this.#unavailable = 0;
   }

@@ -1,4 +1,4 @@
-/** Circuit breaker of a target or a credential: in cooldown after too many failures, then tried again by one call at a time. */
+/** Circuit breaker of a target or credential: begins a cooldown after too many failures, and then lets one call at a time try again. */
 
 import { RecentCalls } from './recent-calls.ts';
 
@@ -8,30 +8,30 @@ const mostFailedShare = 0.5;
 const recentSeconds = 10;
 const firstCooldownMs = 1_000;
 const longestCooldownMs = 60_000;
-/** Cooldowns are shorter by up to this share, so that not all nodes retry at once. */
+/** Cooldowns are shorter by a random share up to this one, so that not all nodes retry at once. */
 const jitter = 0.2;
-/** After working for this long, cooldowns are short again. */
+/** After the target has worked for this long, cooldowns are short again. */
 const provenMs = 30_000;
 
-/** A target that is loading a model will soon be back. */
+/** Longest cooldown of a target that is loading a model, as it will soon be back. */
 const longestLoadingCooldownMs = 5_000;
 
-/** `wire`: unreachable, broke off or silent; `answer`: an error status; `loading`: not ready yet. */
+/** Causes of a cooldown. `wire`: unreachable, broke off or silent; `answer`: an error status; `loading`: not ready yet. */
 type Kind = 'wire' | 'answer' | 'loading';
 
-/** Fields are read-only for others. Times are monotonic. */
+/** Counts failures and keeps the cooldown. Others only read the fields. Times are monotonic. */
 export class Circuit {
-  /** When the probe may be made; 0 while closed. */
+  /** When one call may probe the target; 0 while closed. */
   cooldownUntilMs = 0;
-  /** End of a pause that the upstream asked for; 0 while closed. */
+  /** End of a pause that the upstream requested; 0 while closed. */
   bindingUntilMs = 0;
-  /** The cause of the latest cooldown; empty before the first. */
+  /** The cause of the latest cooldown; empty if there was none. */
   why = '';
   openedBy: Kind | undefined = undefined;
-  /** The only failed request body, where it alone opened the circuit. Its cooldown always has the first length. */
+  /** Set if a single request body opened the circuit: that body. The cooldown then always has the first length. */
   oneBody: string | undefined = undefined;
   consecutiveFailures = 0;
-  /** How often it opened. A failed probe does not count. */
+  /** How often the circuit was opened. A failed probe does not count. */
   openedCount = 0;
 
   readonly #random: () => number;
@@ -50,12 +50,12 @@ export class Circuit {
     return nowMs < this.cooldownUntilMs ? 'open' : 'half-open';
   }
 
-  /** Closed, or past its cooldown without a running probe. */
+  /** Whether a call may be made: the circuit is closed, or past its cooldown without a running probe. */
   allows(nowMs: number): boolean {
     return !this.#isOpen || (nowMs >= this.cooldownUntilMs && !this.#isProbed);
   }
 
-  /** A call begins, perhaps although `allows` is false. Its ticket (above 0 for a probe) is for exactly one report of the outcome. */
+  /** Begins a call, even if `allows` is false. The ticket (above 0 for a probe) is for exactly one report of the outcome. */
   begin(nowMs: number): number {
     if (!this.#isOpen || !this.allows(nowMs)) return -this.#period;
     this.#isProbed = true;
@@ -70,7 +70,7 @@ export class Circuit {
     else if (nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
-  /** With `oneBody`, only this request body has failed. */
+  /** Reports a failed call. `oneBody`: the request body, if no other one has failed. */
   failed(ticket: number, nowMs: number, why: string, kind: Kind, oneBody?: string): void {
     this.#giveBack(ticket);
     if (this.#isStale(ticket)) return;
@@ -84,12 +84,12 @@ export class Circuit {
     if (isOver) this.#openFor(oneBody, nowMs, why, kind);
   }
 
-  /** Closes it where this body alone had opened it: the request is at fault. Never before the end of a requested pause. */
+  /** Closes a circuit that this body alone has opened, as the request is at fault; not before the end of a requested pause. */
   excuse(body: string, nowMs: number): void {
     if (this.#isOpen && this.oneBody === body && nowMs >= this.bindingUntilMs) this.#close(nowMs);
   }
 
-  /** Whether a request with this body may be the probe. The body that opened it waits for as long again. */
+  /** Whether a request with this body may be the probe. The body that opened the circuit must wait one more cooldown. */
   mayProbe(body: string, nowMs: number): boolean {
     return body !== this.oneBody || nowMs >= this.cooldownUntilMs + firstCooldownMs;
   }
@@ -101,12 +101,12 @@ export class Circuit {
     this.#recent.takeBack(failures);
   }
 
-  /** A call without a verdict. */
+  /** Reports a call that proves nothing about the target. */
   abandoned(ticket: number): void {
     this.#giveBack(ticket);
   }
 
-  /** The upstream asked for a pause, which nothing shortens. The caller caps it. */
+  /** Begins a pause that the upstream requested; nothing shortens it. The caller limits its length. */
   coolDownFor(ms: number, nowMs: number, why: string): void {
     if (ms <= 0) return;
     this.#open(nowMs);
@@ -114,7 +114,7 @@ export class Circuit {
     if (this.cooldownUntilMs < this.bindingUntilMs) this.#rest(this.bindingUntilMs, why, 'answer');
   }
 
-  /** Opens it at once. A running cooldown is not extended. */
+  /** Opens the circuit at once. A running cooldown is not extended. */
   openNow(nowMs: number, why: string, kind: Kind): void {
     if (this.state(nowMs) === 'open') return;
     this.#open(nowMs);
@@ -132,17 +132,17 @@ export class Circuit {
     if (oneBody !== undefined) this.#nextCooldownMs = nextCooldownMs;
   }
 
-  /** It seems to be back: the probe may be made at once, unless a pause was requested. */
+  /** Allows the probe at once, as the target seems to be back, unless a pause was requested. */
   wake(nowMs: number): void {
     this.cooldownUntilMs = Math.min(this.cooldownUntilMs, Math.max(this.bindingUntilMs, nowMs));
   }
 
-  /** Counts the periods from closed to closed. A ticket holds the one of its call's beginning. */
+  /** Number of the present period, which lasts from one closing to the next. A ticket has the number of the period in which its call began. */
   get #period(): number {
     return this.openedCount + 1;
   }
 
-  /** A call that began before the circuit opened says nothing of the time since. */
+  /** Whether the call began before the circuit was opened: its outcome then says nothing about the time since. */
   #isStale(ticket: number): boolean {
     return ticket === 0 ? this.#isOpen : Math.abs(ticket) !== this.#period;
   }

@@ -1,23 +1,23 @@
-/** A target's recent latency: a moving average for comparison, and its 95th percentile. */
+/** Measures a target's recent latency: a moving average for comparison, and its 95th percentile. */
 
-/** After this time without a call, about a third of the moving average is left. */
+/** After this time without a call, the moving average has decayed to about a third. */
 const timeConstantMs = 10_000;
-/** The weight of a call that follows the previous one at once; after a pause it is larger. */
+/** Weight of a call that follows the previous one at once; after a pause the weight is larger. */
 const leastWeight = 0.1;
 
-/** Older values are not shown. */
+/** Values that are older than this are not shown. */
 const shownMs = 5 * 60_000;
 
 const keptSamples = 128;
 const leastSamples = 20;
-/** So many further samples change the percentile too little to sort again. */
+/** After this many further samples the percentile is computed again; fewer change it too little. */
 const samplesPerSorting = 16;
 
 export class Latency {
   #meanMs = 0;
   #latestAtMs = Number.NEGATIVE_INFINITY;
 
-  /** Allocated at the first call: most of many targets are never called. */
+  /** The latest latencies; allocated at the first call, because most of many targets are never called. */
   #samples: Float64Array | undefined = undefined;
   #recorded = 0;
   #percentileMs: number | undefined = undefined;
@@ -31,12 +31,12 @@ export class Latency {
     this.#recorded += 1;
   }
 
-  /** Decays without calls, so that a slow target is tried again. */
+  /** The moving average. It decays without calls, so that a slow target is tried again. */
   movingMs(nowMs: number): number {
     return this.#meanMs * this.#remainder(nowMs);
   }
 
-  /** The measured value without decay, within `shownMs`: for people. */
+  /** The average as measured, without decay, to be shown to people; 0 if it is too old. */
   measuredMs(nowMs: number): number {
     return nowMs - this.#latestAtMs > shownMs ? 0 : this.#meanMs;
   }

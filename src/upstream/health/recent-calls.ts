@@ -1,6 +1,6 @@
-/** Counts the calls and failures of a recent span, with one counter for each of its equal parts. */
+/** Counts the calls and failures of the latest minutes, with one counter for each part of that time. */
 
-/** Shared by all that were never called, as most of many targets: nothing is ever added to it. */
+/** Shared counters of all targets that were never called, which are most of many; nothing is ever added to them. */
 const none = new Uint32Array(0);
 
 export class RecentCalls {
@@ -8,11 +8,11 @@ export class RecentCalls {
   readonly #parts: number;
   #calls = none;
   #failed = none;
-  /** The newest part, counted from the clock's beginning. */
+  /** Number of the newest part, counted from the beginning of the clock. */
   #part = 0;
   wasCalled = false;
 
-  /** By default the last five minutes, for display. */
+  /** The default is the last five minutes, which are displayed. */
   constructor(partMs = 10_000, parts = 30) {
     this.#partMs = partMs;
     this.#parts = parts;
@@ -29,19 +29,19 @@ export class RecentCalls {
     if (isFailure) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
-  /** A call counted as a success broke off after all. */
+  /** Counts one more failure: a call that was counted as a success has broken off. */
   broke(nowMs: number): void {
     const at = this.#goTo(nowMs);
     if (this.wasCalled) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
-  /** A failure was the request's fault after all. */
+  /** Counts one failure less, as it was the request's fault. */
   forgive(nowMs: number): void {
     const at = this.#goTo(nowMs);
     this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);
   }
 
-  /** Forgets so many failed calls, the newest first. */
+  /** Removes this number of failed calls, the newest first. */
   takeBack(failures: number): void {
     let left = failures;
     for (let part = this.#part; left > 0 && part >= 0 && part > this.#part - this.#parts; part -= 1) {

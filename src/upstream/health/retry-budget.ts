@@ -1,9 +1,9 @@
-/** Retry budget of an upstream: limits retries to a share of its requests, so that they cannot overload it. */
+/** Retry budget of an upstream: limits retries to a share of the requests, so that retries cannot overload the upstream. */
 
 // In thousandths of a repetition: whole numbers add up exactly.
 const repetition = 1_000;
 const perRequest = 200;
-/** 10 a second. */
+/** Credit per millisecond, which allows 10 retries a second. */
 const perMs = 10;
 const mostStored = 50 * repetition;
 const atStart = 20 * repetition;
@@ -16,7 +16,7 @@ export class RetryBudget {
     this.#filledAtMs = nowMs;
   }
 
-  /** Called first for every client request. */
+  /** Adds credit. To be called first for every client request. */
   deposit(): void {
     this.#store(perRequest);
   }
@@ -30,7 +30,7 @@ export class RetryBudget {
     return true;
   }
 
-  /** The paid call was not sent. */
+  /** Returns the payment of a call that was not sent. */
   refund(): void {
     this.#store(repetition);
   }

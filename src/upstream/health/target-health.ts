@@ -1,4 +1,4 @@
-/** Health of upstreams, targets and credentials. It survives reloads. */
+/** Keeps the health of upstreams, targets and credentials; it survives reloads. */
 
 import type { Candidate } from '../../core/dispatch.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -17,25 +17,25 @@ import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
 import { RetryBudget } from './retry-budget.ts';
 
-/** The health of one upstream's name for a model. */
+/** The health of a model at an upstream, by the upstream's name for it. */
 export class TargetHealth {
   readonly name: string;
   readonly circuit: Circuit;
   readonly bodyFaults = new BodyFaults();
   readonly latency = new Latency();
   readonly recent = new RecentCalls();
-  /** For a learned limit: the usual duration of calls. */
+  /** The usual duration of calls; set for a learned limit. */
   baselines: Baselines | undefined = undefined;
-  /** Rate-limited credentials, by fingerprint. */
+  /** The circuits of rate-limited credentials, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
-  /** Where interactive calls have a latency target. */
+  /** How well interactive calls meet their latency target; set where they have one. */
   promised: Promised | undefined = undefined;
   inFlight = 0;
-  /** The pattern that it was first called by; undefined for configured names, which stay with the configuration. */
+  /** The first model pattern by which a client called this name; undefined for names in the configuration, which are never dropped. */
   pattern: string | undefined;
-  /** On the monotonic clock. */
+  /** When the target was last used, on the monotonic clock. */
   usedAtMs = 0;
-  /** Dropped from the list: look it up again. */
+  /** Whether this object was dropped from the list, so that it must be looked up again. */
   isForgotten = false;
 
   constructor(name: string, pattern: string | undefined, random: () => number) {
@@ -44,7 +44,7 @@ export class TargetHealth {
     this.circuit = new Circuit(random);
   }
 
-  /** No call is running, and its state is without effect. */
+  /** Whether the health can be dropped: no call is running, and no cooldown either. */
   isIdle(nowMs: number): boolean {
     if (this.inFlight > 0 || this.circuit.cooldownUntilMs > nowMs) return false;
     for (const { cooldownUntilMs } of this.limits.values()) if (cooldownUntilMs > nowMs) return false;
@@ -52,11 +52,11 @@ export class TargetHealth {
   }
 }
 
-/** Limit of names per upstream; further ones that only patterns match replace the least useful. */
+/** Limit of names per upstream; a further name of a pattern replaces the least useful one. */
 const mostTargets = 1_000;
-/** Clients' names may be as long as a body. */
+/** Longest name that has a health of its own: clients' names may be as long as a body. */
 const longestName = 256;
-/** Unused names of patterns are dropped after this time. */
+/** Names of patterns that were not used for this time are dropped. */
 const rememberedMs = 600_000;
 
 export class UpstreamHealth {
@@ -64,15 +64,15 @@ export class UpstreamHealth {
   readonly pacer: Pacer;
   readonly budget: RetryBudget;
   readonly targets = new Map<string, TargetHealth>();
-  /** Refused credentials, by fingerprint. */
+  /** The circuits of refused credentials, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
   failedChecks = 0;
-  /** Whether an active check found it well. */
+  /** Whether the last active check of the upstream succeeded. */
   isChecked = false;
-  /** The active check's complaint; undefined while there is none. */
+  /** What the active check complains about; undefined while the upstream is well. */
   down: string | undefined = undefined;
 
-  /** The health belongs to the server at this address. */
+  /** The server's address; for another address, the health starts anew. */
   #address: string;
 
   constructor(upstream: Upstream, nowMs: number, shared: SharedSlots | undefined) {
@@ -122,7 +122,7 @@ export class UpstreamHealth {
     for (const { limits } of this.targets.values()) keepOnly(limits, fingerprints);
   }
 
-  /** Of patterns' names. */
+  /** Drops unused names of patterns. */
   forgetIdle(nowMs: number): void {
     for (const health of this.targets.values()) {
       if (health.pattern === undefined || nowMs - health.usedAtMs < rememberedMs) continue;
@@ -130,7 +130,7 @@ export class UpstreamHealth {
     }
   }
 
-  /** For one more name of a pattern. False where all are in use. */
+  /** Makes room for one more name of a pattern; false where all names are in use. */
   makeRoom(nowMs: number): boolean {
     if (this.targets.size < mostTargets) return true;
     let oldest: TargetHealth | undefined;
@@ -164,7 +164,7 @@ function keepOnly(map: Map<string, unknown>, names: ReadonlySet<string>): void {
   }
 }
 
-/** A credential at a target, with the facts for a choice. */
+/** A credential at a target, with what is needed to choose one. */
 export interface KeyView {
   readonly credential: Credential;
   readonly weight: number;
@@ -172,29 +172,29 @@ export interface KeyView {
   readonly limit: Circuit;
 }
 
-/** A target of one snapshot, with the facts for a choice. */
+/** A target of one snapshot, with what is needed to choose one. */
 export interface TargetView {
   readonly target: Target;
   readonly upstream: UpstreamHealth;
   readonly health: TargetHealth;
-  /** The usable ones. */
+  /** Its usable credentials. */
   readonly keys: readonly KeyView[];
-  /** Where a pattern makes the upstream's name: the view of each name, by the matched text. This view itself is never called. */
+  /** For a target whose model name comes from a pattern: the view of each name, by the matched text. Calls use these views, not this one. */
   readonly names: Map<string, TargetView> | undefined;
 }
 
-/** A target with one of its credentials, as one exchange may choose it. */
+/** A target with one of its credentials that an exchange may choose. */
 export interface Option {
   readonly candidate: Candidate;
   readonly view: TargetView;
   readonly key: KeyView;
-  /** Its share of the calls among the options. */
+  /** The target's share of the calls, in relation to the other options. */
   readonly weight: number;
 }
 
 export class HealthIndex {
   readonly #random: () => number;
-  /** When all began. */
+  /** When the process began to observe health. */
   readonly #nowMs: number;
   readonly #shared: SharedSlots | undefined;
   readonly #upstreams = new Map<string, UpstreamHealth>();
@@ -208,7 +208,7 @@ export class HealthIndex {
     this.#shared = shared;
   }
 
-  /** Returns the upstreams that counted as down, and no longer do. */
+  /** Adopts a configuration; returns the upstreams that counted as down before, and no longer do. */
   adopt({
     upstreams,
     models,
@@ -230,7 +230,7 @@ export class HealthIndex {
     return getOrMake(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#nowMs, this.#shared));
   }
 
-  /** As configured. */
+  /** The view of a target as it is configured. */
   view(target: Target): TargetView {
     let view = this.#views.get(target);
     if (view === undefined) {
@@ -241,7 +241,7 @@ export class HealthIndex {
     return view;
   }
 
-  /** The view for the text that the model's pattern matched. Costs one or two look-ups. */
+  /** The view of a target for the text that the model's pattern matched. Costs one or two look-ups. */
   viewOf(target: Target, matched: string, nowMs: number): TargetView {
     const view = this.#views.get(target) ?? this.view(target);
     if (view.names === undefined || matched.length > longestName) return view;
@@ -255,7 +255,7 @@ export class HealthIndex {
     return named;
   }
 
-  /** Unused names of patterns. */
+  /** Drops unused names of patterns. */
   forgetIdle(nowMs: number): void {
     for (const upstream of this.#upstreams.values()) upstream.forgetIdle(nowMs);
     for (const { names } of this.#patterns) {

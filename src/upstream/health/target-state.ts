@@ -1,10 +1,10 @@
-/** State of a target for reports, from its health. */
+/** Describes the state of a target for reports, from its health. */
 
 import { type TargetState, targetStates } from '../../core/target-state.ts';
 import type { Circuit } from './circuit.ts';
 import type { KeyView, TargetView } from './target-health.ts';
 
-/** A pattern's target has the state of its worst name, shown in `why`: clients decide how many names there are. */
+/** The state of a target. That of a model pattern has the state of its worst name, shown in `why`, as clients may use any number of names. */
 export function stateWithNames(
   view: TargetView,
   alone: boolean,
@@ -35,7 +35,7 @@ function isWorse(one: TargetState, than: TargetState): boolean {
   return targetStates.indexOf(one.state) < targetStates.indexOf(than.state);
 }
 
-/** `alone`: it is called even in cooldown, unless it asked for a pause. */
+/** The state of one name. `alone`: the target is called even in cooldown, unless it requested a pause. */
 function stateOf(view: TargetView, alone: boolean, nowMs: number, lanes: TargetState['lanes']): TargetState {
   const { target, upstream, health, keys } = view;
   const inCooldown = keys.filter(

@@ -1,4 +1,4 @@
-/** Active health checks of upstreams at an interval. */
+/** Checks upstreams at an interval by a request of the gateway itself (active health checks). */
 
 import { loopHeader } from '../../core/loop-mark.ts';
 import type { HealthCheck, Upstream } from '../../core/snapshot.ts';
@@ -10,7 +10,7 @@ import type { Endpoint } from '../endpoints/endpoint-set.ts';
 import { isStaleConnection, toFailure } from '../failures.ts';
 
 export interface HealthChecks {
-  /** Checks exactly these; unchanged checks keep their schedule. */
+  /** Checks exactly these upstreams; unchanged checks keep their schedule. */
   watch(upstreams: Iterable<Upstream>): void;
   close(): void;
 }
@@ -20,11 +20,11 @@ interface HealthChecksDeps {
   readonly clock: Clock;
   readonly installation: string;
   readonly onResult: (upstream: Upstream, ok: boolean, why: string | undefined) => void;
-  /** Uniform in [0, 1). */
+  /** Random numbers, uniform in [0, 1). */
   readonly random?: () => number;
 }
 
-/** Read to reuse the connection; longer answers close it. */
+/** Limit of an answer that is read to the end, so that its connection can be used again; longer answers close it. */
 const bodyLimitBytes = 64 * 1024;
 
 export function createHealthChecks(deps: HealthChecksDeps): HealthChecks {
@@ -54,7 +54,7 @@ export function createHealthChecks(deps: HealthChecksDeps): HealthChecks {
   };
 }
 
-/** The checks of one upstream, one after the other. */
+/** Makes the checks of one upstream, one after the other. */
 class Watch {
   #upstream: Upstream;
   readonly #settings: HealthCheck;
@@ -69,7 +69,7 @@ class Watch {
     void this.#check();
   }
 
-  /** Continues with the new object where the check is the same; the credential may differ. */
+  /** Continues with a new object of the upstream, if its check is the same; only the credential may differ. False if it is another check. */
   follow(upstream: Upstream, { path, intervalMs, timeoutMs }: HealthCheck): boolean {
     const now = this.#settings;
     const same =
@@ -106,7 +106,7 @@ class Watch {
     this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
   }
 
-  /** Undefined for a good answer. */
+  /** What is wrong with the upstream; undefined for a good answer. */
   async #complaint(toPool: () => ClientPool, endsAtMs: number): Promise<string | undefined> {
     const { path, timeoutMs } = this.#settings;
     const { credentials } = this.#upstream;

@@ -5,9 +5,9 @@ import type { ModelIndex, Upstream } from '../../core/snapshot.ts';
 import { type Repeated, repeat } from '../../lib/repeat.ts';
 
 export interface ModelLists {
-  /** Reads the lists of exactly these; known lists of unchanged upstreams stay. */
+  /** Reads the lists of exactly these upstreams; known lists of unchanged ones stay. */
   watch(upstreams: Iterable<Upstream>, models: ModelIndex): void;
-  /** The list was read, and lacks this name. */
+  /** Whether the upstream's list was read, and does not have this name. */
   lacks(upstreamId: string, model: string): boolean;
   close(): void;
 }
@@ -18,15 +18,15 @@ type Found =
 
 interface ModelListsDeps {
   read(upstream: Upstream, signal: AbortSignal): Promise<Found>;
-  /** Uniform in [0, 1). */
+  /** Random numbers, uniform in [0, 1). */
   readonly random: () => number;
-  /** Called when a target is newly missing. */
+  /** Called when a target is found missing for the first time. */
   readonly onMissing: (upstream: string, model: string) => void;
   readonly firstAfterMs?: number;
   readonly everyMs?: number;
 }
 
-/** A starting gateway is busy, and may be restarted soon. */
+/** When the first list is read: a starting gateway is busy, and may be restarted soon. */
 const standardFirstMs = 300_000;
 const standardEveryMs = 3_600_000;
 
@@ -71,7 +71,7 @@ class Watch {
   readonly #deps: ModelListsDeps;
   readonly #over = new AbortController();
   readonly #readings: Repeated;
-  /** Undefined until a list was read. */
+  /** The names of the latest list; undefined until one was read. */
   #listed: ReadonlySet<string> | undefined = undefined;
   #missing: ReadonlySet<string> = new Set();
 
@@ -89,7 +89,7 @@ class Watch {
     );
   }
 
-  /** Continues with the new object where it is the same account at the same place. */
+  /** Continues with a new object of the upstream, if it is the same account at the same address. */
   follow(upstream: Upstream, names: readonly string[]): boolean {
     const now = this.#upstream;
     const [own] = upstream.credentials;
@@ -132,5 +132,5 @@ class Watch {
   }
 }
 
-/** Spellings of lists that differ from calls: Ollama's default tag, Google's collection. */
+/** Spellings in model lists that differ from those in calls: Ollama's default tag, Google's collection. */
 const spellingsOf = (name: string): string[] => [name, `${name}:latest`, name.replace(/^models\//, '')];

@@ -1,4 +1,4 @@
-/** The result of an upstream test in words: what is wrong, and what to do. Pure. */
+/** Explains the result of an upstream test: what is wrong, and what to do. Pure. */
 
 import type { ProbeProblem, ProbeStep } from '../../core/probe.ts';
 
@@ -7,15 +7,15 @@ export interface ProbeAnswer {
   readonly contentType: string;
   /** Number of models in the list; undefined where the answer is no list. */
   readonly models: number | undefined;
-  /** Whether a list was requested; else an empty call was made. */
+  /** Whether a model list was requested; else an empty call was made. */
   readonly asksForList: boolean;
   readonly path: string;
   readonly hasCredential: boolean;
-  /** The service's message, shortened; never with a secret. */
+  /** The service's message, shortened; it never contains a secret. */
   readonly said: string;
 }
 
-/** Undefined for a good answer. */
+/** The problem that an answer shows; undefined for a good answer. */
 export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
   const { status, contentType, models, asksForList, path, hasCredential, said } = answer;
   const quote = said === '' ? '' : ` It says: ${said}`;

@@ -28,7 +28,7 @@ interface ProbeDeps {
   readonly proxyFor?: ProxyRule | undefined;
   readonly signing: SigningGround;
   readonly installation: string;
-  /** For tests; the platform's where undefined. */
+  /** For tests: replaces the platform's look-up of addresses. */
   readonly lookup?: LookupFunction | undefined;
   readonly patienceMs?: number;
 }
@@ -54,7 +54,7 @@ interface Marks {
   answeredAtMs?: number;
 }
 
-/** The request: the list of models where the family has one, else a free call without content. */
+/** The request of the test: for the list of models where the family has one, else a free call without content. */
 interface Question {
   readonly path: string;
   readonly isList: boolean;
@@ -112,17 +112,17 @@ function madeHere({ family }: Upstream): ProbeReport {
 }
 
 interface Outcome {
-  /** 0 without an answer. */
+  /** The status; 0 without an answer. */
   readonly status: number;
   readonly problem: ProbeProblem | undefined;
   readonly models: readonly ListedModel[] | undefined;
 }
 
-/** One connection to an upstream, and its request. */
+/** Makes one connection to an upstream, and its request. */
 class Visit {
   readonly #upstream: Upstream;
   readonly #url: URL;
-  /** The path of a Unix socket, in place of host and port. */
+  /** The path of a Unix socket, which replaces host and port. */
   readonly #socket: string | undefined;
   readonly #deps: ProbeDeps;
   readonly #signal: AbortSignal;
@@ -225,7 +225,7 @@ class Visit {
     return { status, problem, models };
   }
 
-  /** A text that contains a secret is not shown. */
+  /** A part of the answer for people. A text that contains a secret is not shown. */
   #excerptOf(parsed: unknown, { signer }: Credential): string {
     const text = messageIn(parsed)
       .replace(/[\p{C}\s]+/gu, ' ')
@@ -317,13 +317,13 @@ function toQuestion({ family, offers, pathPrefix, options }: Upstream): Question
   return { path: pathPrefix + withOptions(path, options), isList: false, body: Buffer.from('{}') };
 }
 
-/** Headers of every call of the family are no key. */
+/** Whether the upstream has a credential; headers that all calls of the family have do not count. */
 function hasKey({ headers, signer }: Credential, { family }: Upstream): boolean {
   const common = new Set(Object.keys(family.headers ?? {}));
   return signer !== undefined || headers.some((name, index) => index % 2 === 0 && !common.has(name));
 }
 
-/** As most services report errors. */
+/** The message in an error, in the form that most services use. */
 function messageIn(parsed: unknown): string {
   const found = [at(parsed, 'error', 'message'), at(parsed, 'message'), at(parsed, 'error'), at(parsed, 'detail')];
   return found.find((text) => typeof text === 'string' && text !== '') ?? '';
@@ -338,7 +338,7 @@ function at(value: unknown, ...names: readonly string[]): string | undefined {
   return typeof inner === 'string' ? inner : undefined;
 }
 
-/** For several tried addresses, the first code. */
+/** The error code; if several addresses were tried, that of the first. */
 function firstCodeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCodeOf(error.errors[0]);
   return codeOf(error) ?? '';
@@ -348,7 +348,7 @@ interface OwnProbeDeps extends Pick<ProbeDeps, 'proxyFor' | 'installation'> {
   readonly clock: Pick<Clock, 'nowMs'>;
 }
 
-/** From the gateway's own position, with its proxies and token requests. */
+/** Creates tests that run in this process, with its proxies and its token requests. */
 export function createOwnProbe({ proxyFor, clock, installation }: OwnProbeDeps): Probe & { close(): Promise<void> } {
   const smallPost = createSmallPost(proxyFor);
   const probe = createProbe({ proxyFor, signing: { nowMs: clock.nowMs, post: smallPost.post }, installation });

@@ -1,27 +1,27 @@
 /** Learns an upstream's best concurrency with a gradient limiter: compares latency under load with latency at fewer calls. */
 
-/** The limit changes at most once in this time, and not before calls that began under it were answered. */
+/** Shortest time between two changes of the limit; calls that began under the present limit must also have been answered. */
 const windowMs = 250;
 const mostSamples = 10;
-/** The tolerated ratio to the latency at fewer calls. */
+/** Tolerated ratio of latency under load to latency with fewer calls. */
 const tolerance = 1.1;
-/** One bad window halves the limit at most. */
+/** Smallest factor in one window: one bad window at most halves the limit. */
 const leastGradient = 0.5;
 const smoothing = 0.5;
-/** Growth per window, to find out whether the upstream bears more. */
+/** Growth of the limit per window, to find out whether the upstream bears more. */
 const growth = 0.1;
 const refusedShare = 0.8;
 
-/** By wall-clock time, so that all processes that share an upstream probe together. */
+/** Interval of probes by wall-clock time, so that all processes that share an upstream probe together. */
 const probeEveryMs = 10_000;
-/** Minimum distance of probes, in calls' time. */
+/** Shortest distance between two probes, in durations of calls. */
 const callsBetweenProbes = 30;
-/** Fewer calls than the server can batch, wherever the limit settles. */
+/** Share of the limit that a probe allows: fewer calls than the server can batch, whatever the limit is. */
 const probeShare = 0.7;
-/** For a low limit one more call is much. */
+/** Limits up to this one are small: one more call is then a large change. */
 const smallLimit = 5;
 const smallProbeShare = 0.5;
-/** Waits until earlier calls have ended, in all processes; then calls are measured for as long. */
+/** How long a probe waits until earlier calls have ended in all processes; calls are then measured for the same time. */
 const settling = { leastMs: 250, calls: 1.5 };
 const measuring = { leastMs: 300, calls: 2 };
 const initialLimit = 4;
@@ -29,7 +29,7 @@ const initialLimit = 4;
 /** The usual duration of a target's calls at low load, by the power of two of their work. */
 export class Baselines {
   readonly #ms: number[] = [];
-  /** Counts of first calls. */
+  /** How many of the first calls were counted, by power of two of their work. */
   readonly #first: number[] = [];
   #pending: { sum: number; count: number }[] = [];
 
@@ -37,7 +37,7 @@ export class Baselines {
     return this.#ms[bucket];
   }
 
-  /** Until it is measured, the mean of the first calls counts. */
+  /** Adds one of the first calls: until the duration is measured by a probe, the mean of these calls is used. */
   begin(bucket: number, ms: number): void {
     const count = (this.#first[bucket] ?? 0) + 1;
     if (count > mostSamples) return;
@@ -53,7 +53,7 @@ export class Baselines {
     pending.count += 1;
   }
 
-  /** The measurement replaces the known value; a single sample by half. */
+  /** Takes over what the probe measured; a single sample changes the known value by half. */
   adopt(): void {
     this.#pending.forEach(({ sum, count }, bucket) => {
       const mean = sum / count;
@@ -73,7 +73,7 @@ export class AutoLimit {
   readonly min: number;
   readonly max: number;
   #value: number;
-  /** The limit doubles as long as more calls cost nothing. */
+  /** While true, the limit doubles as long as more calls cost no latency. */
   #isStarting = true;
   #meanMs = 0;
   // Of the window.
@@ -88,12 +88,12 @@ export class AutoLimit {
   #period = 0;
   #probedAtMs: number | undefined = undefined;
   #probeEndsMs = 0;
-  /** From here on no process has more calls in flight than the probe allows. */
+  /** When no process has more calls in flight than the probe allows. */
   #settledAtMs = 0;
   #probeSamples = 0;
-  /** Sum of the ratios of call times to the known ones. */
+  /** Sum of the ratios of measured to known durations in this probe. */
   #probeRatios = 0;
-  /** At more calls, in the same probe. */
+  /** The ratio that was measured with more calls in the same probe. */
   #ratioBefore = Number.POSITIVE_INFINITY;
   #limitBefore = 0;
   readonly #measured = new Set<Baselines>();
@@ -109,12 +109,12 @@ export class AutoLimit {
     return this.#isProbing ? this.#probeLimit : Math.round(this.#value);
   }
 
-  /** The learned limit, without a running probe. */
+  /** The learned limit without the effect of a running probe. */
   get learned(): number {
     return Math.round(this.#value);
   }
 
-  /** A call was answered after `ms`. `inFlight` includes it. Times are monotonic, `epochMs` is wall-clock time. */
+  /** Reports a call that was answered after `ms`. `inFlight` includes it. Times are monotonic; `epochMs` is wall-clock time. */
   served(baselines: Baselines, work: number, ms: number, inFlight: number, nowMs: number, epochMs: number): void {
     const bucket = Math.round(Math.log2(Math.max(1, work)));
     baselines.begin(bucket, ms);
@@ -135,7 +135,7 @@ export class AutoLimit {
     this.#lookWhetherToProbe(nowMs, epochMs);
   }
 
-  /** The upstream reported too many calls, or that it is unavailable. */
+  /** Reports that the upstream refused a call as too many, or is unavailable. */
   refused(nowMs: number): void {
     if (this.#isRefused) return;
     this.#isRefused = true;
@@ -144,7 +144,7 @@ export class AutoLimit {
     this.#beginWindow(nowMs, true);
   }
 
-  /** The end of a window. */
+  /** Moves the limit at the end of a window. */
   #move(nowMs: number): void {
     const ratio = this.#ratios / this.#samples;
     const isUsed = this.#peak >= this.#value * 0.8;
@@ -205,7 +205,7 @@ export class AutoLimit {
     if (nowMs >= this.#probeEndsMs) this.#endProbe(nowMs);
   }
 
-  /** Where even few calls take longer than known, still fewer show whether their number is the reason. */
+  /** Ends a probe. If even few calls took longer than known, a further probe with fewer calls shows whether their number is the reason. */
   #endProbe(nowMs: number): void {
     const ratio = this.#probeSamples === 0 ? 1 : this.#probeRatios / this.#probeSamples;
     const isFalling = ratio < this.#ratioBefore / tolerance;

@@ -1,20 +1,20 @@
-/** Protects the latency target of interactive calls: bulk gets as many slots as let 95 % of interactive calls meet it. */
+/** Protects the latency target of interactive calls: bulk gets as many slots as let 95% of interactive calls meet the target. */
 
-/** Some 34 small steps up equal one step down: one of twenty calls may take longer, and slow calls mostly come in pairs. */
+/** Factor of a step down. Some 34 small steps up equal one down: one of twenty calls may be late, and slow calls mostly come in pairs. */
 const lowered = 0.6;
 const raised = 1.015;
 const fewestSlots = 1;
 
-/** Weight of a call: some fifty latest calls count. */
+/** Weight of a call in the average, so that some fifty latest calls count. */
 const weight = 0.02;
 const missedShare = 0.1;
 const metShare = 0.05;
 
-/** How well one target meets its latency target. */
+/** How well one target meets the latency target of interactive calls. */
 export class Promised {
-  /** The share of the latest interactive calls that took longer. */
+  /** Share of the latest interactive calls that took longer than the target. */
   overShare = 0;
-  /** The target is missed although bulk has only its last slot. */
+  /** Whether the latency target is missed although bulk has only its last slot. */
   isMissed = false;
 
   count(isOver: boolean, isBulkAtLeast: boolean): void {
@@ -33,7 +33,7 @@ export class BulkGovernor {
     return Math.floor(this.#limit);
   }
 
-  /** Duration of an interactive call, its wait included. */
+  /** Reports an interactive call. `ms`: its duration, including its wait. */
   count(promised: Promised, ms: number, goalMs: number, bulkInFlight: number, held: number, nowMs: number): void {
     const isOver = ms > goalMs;
     if (isOver) this.#lower(ms, bulkInFlight, held, nowMs);

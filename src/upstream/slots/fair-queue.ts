@@ -1,15 +1,15 @@
-/** A queue that shares an upstream by project, then key, weighted by work: start-time fair queueing, the furthest behind is next. */
+/** Shares an upstream fairly by project, then key, weighted by work (start-time fair queueing): the one furthest behind is next. */
 
 import type { WaitingCall } from '../../core/dispatch.ts';
 
-/** Idle flows are kept up to this number, so that pausing brings no advantage. */
+/** Limit of idle flows that are kept, so that a pause brings a client no advantage. */
 const mostIdleFlows = 1_000;
 
-/** The share of a call that bulk has earned while interactive calls went first: at most one. */
+/** The share of a call that bulk has earned because interactive calls went first: at most one. */
 export class BulkCredit {
   #value = 0;
 
-  /** An interactive call goes while bulk waits. */
+  /** Adds to the share, when an interactive call goes while bulk waits. */
   add(share: number): void {
     this.#value = Math.min(1, this.#value + share);
   }
@@ -18,7 +18,7 @@ export class BulkCredit {
     return this.#value >= 1;
   }
 
-  /** A bulk call went, or no interactive call waits. */
+  /** Resets the share, when a bulk call goes or no interactive call waits. */
   clear(): void {
     this.#value = 0;
   }
@@ -27,7 +27,7 @@ export class BulkCredit {
 /** The calls of one key, in order of arrival. */
 class KeyFlow<E extends WaitingCall> {
   readonly entries = new Set<E>();
-  /** The virtual start time of its next call. */
+  /** The virtual start time of the next call. */
   startsAt = 0;
 
   get isEmpty(): boolean {
@@ -35,13 +35,13 @@ class KeyFlow<E extends WaitingCall> {
   }
 }
 
-/** Competing flows. */
+/** A set of flows that compete for the same slots. */
 class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
   readonly flows = new Map<string, F>();
   /** The virtual time: the start of the last served flow. */
   #now = 0;
 
-  /** The flow of that name; a returning flow does not claim its idle time. */
+  /** The flow of a name; a flow that returns does not get the time in which it was idle. */
   flowOf(name: string, create: () => F): F {
     let flow = this.flows.get(name);
     if (flow === undefined) {
@@ -53,7 +53,7 @@ class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
     return flow;
   }
 
-  /** The flow that is furthest behind; the earliest of several. */
+  /** The flow that is furthest behind; of several, the earliest. */
   first(): F | undefined {
     let first: F | undefined;
     for (const flow of this.flows.values()) {
@@ -67,7 +67,7 @@ class Ring<F extends { startsAt: number; readonly isEmpty: boolean }> {
     flow.startsAt += work;
   }
 
-  /** Drops flows without a claim. */
+  /** Drops idle flows that are not behind, and so have no claim. */
   #forgetIdle(): void {
     for (const [name, flow] of this.flows) {
       if (flow.isEmpty && flow.startsAt <= this.#now) this.flows.delete(name);
@@ -97,7 +97,7 @@ export class FairQueue<E extends WaitingCall> {
     this.size += 1;
   }
 
-  /** Removes the call that goes next. */
+  /** Removes the next call from the queue and returns it. */
   shift(): E | undefined {
     const project = this.#projects.first();
     const key = project?.keys.first();
@@ -110,7 +110,7 @@ export class FairQueue<E extends WaitingCall> {
     return entry;
   }
 
-  /** False where it does not wait here. */
+  /** Removes a call; false where it does not wait in this queue. */
   remove(entry: E): boolean {
     const project = this.#projects.flows.get(entry.project);
     const key = project?.keys.flows.get(entry.key);
@@ -128,7 +128,7 @@ export class FairQueue<E extends WaitingCall> {
     return this.#longestBeside(entry) !== undefined;
   }
 
-  /** The keys with the most calls, and their numbers. */
+  /** The keys with the most waiting calls, and how many each has. */
   longest(count: number): { readonly key: string; readonly waiting: number }[] {
     if (this.size === 0) return [];
     const all = [...this.#projects.flows.values()].flatMap(({ keys }) =>

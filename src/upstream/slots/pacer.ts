@@ -1,4 +1,4 @@
-/** Calls that wait only for an upstream's rate limit. At the reset they try one by one, until one does not pass. */
+/** Holds calls that wait only for an upstream's rate limit. At the reset they are tried one by one, until one is refused again. */
 
 import { performance } from 'node:perf_hooks';
 import type { PacedCall, Pacing } from '../../core/dispatch.ts';
@@ -7,7 +7,7 @@ import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 export class Pacer implements Pacing {
   readonly #queues = { interactive: new FairQueue<PacedCall>(), bulk: new FairQueue<PacedCall>() };
-  /** For each lane the call that retried without success: it stays first. */
+  /** For each lane the call that was refused again: it stays first. */
   readonly #first: { interactive: PacedCall | undefined; bulk: PacedCall | undefined };
   #trying: PacedCall | undefined = undefined;
   #timer: NodeJS.Timeout | undefined = undefined;

@@ -1,13 +1,13 @@
-/** This process's share of each upstream's slots, if processes share them: requested on demand, and returned when unused. */
+/** Manages this process's share of each upstream's slots, if processes share them: claims slots on demand, returns unused ones. */
 
 import { performance } from 'node:perf_hooks';
 import type { SlotArbiter, SlotClaim } from '../../core/slots.ts';
 import type { Slots } from './slots.ts';
 
 const tidyEveryMs = 500;
-/** Interval of claims while calls wait here, or at another process. */
+/** Interval of claims while calls wait for slots here or in another process. */
 const hurriedMs = 100;
-/** How long an idle upstream's slots are kept. */
+/** How long the slots of an idle upstream are kept. */
 const idleMs = 60_000;
 
 interface Shared {
@@ -29,7 +29,7 @@ export class SharedSlots {
     this.#timer = setInterval(() => this.#look(), hurriedMs).unref();
   }
 
-  /** From now on its slots are shared. `ask` requests more. */
+  /** Shares the upstream's slots from now on; call `ask` to claim more. */
   add(upstream: string, slots: Slots): void {
     this.#shared.set(upstream, { slots, usedAtMs: performance.now(), isContended: false });
     if (!this.#arbiter.isThere) this.#liveAlone(slots);
@@ -39,7 +39,7 @@ export class SharedSlots {
     this.#shared.delete(upstream);
   }
 
-  /** A call waits for a slot, or was denied one. Requests of one event-loop turn make one claim. */
+  /** Claims slots, as a call waits for one or was denied one. All requests of one event-loop turn make one claim. */
   ask(upstream: string): void {
     const shared = this.#shared.get(upstream);
     if (shared === undefined || this.#isAsked) return;
@@ -68,7 +68,7 @@ export class SharedSlots {
     });
   }
 
-  /** One claim at a time, for all matching upstreams. */
+  /** Sends one claim at a time, for all matching upstreams. */
   async #claim(isMeant: (shared: Shared) => boolean): Promise<void> {
     if (this.#isClaiming) return;
     const wanting = [...this.#shared].filter(([, shared]) => isMeant(shared));
@@ -96,7 +96,7 @@ export class SharedSlots {
     }
   }
 
-  /** Unneeded slots are given up before the claim is sent, so that no call takes them meanwhile. */
+  /** The claim for an upstream. Unneeded slots are given up before it is sent, so that no call takes them in the meantime. */
   #toClaim(upstream: string, { slots, usedAtMs }: Shared): SlotClaim {
     const most = slots.concurrency;
     const isIdle = performance.now() - usedAtMs >= idleMs;

@@ -8,52 +8,52 @@ import { AutoLimit, type Baselines } from './auto-limit.ts';
 import { BulkGovernor, type Promised } from './bulk-governor.ts';
 import { BulkCredit, FairQueue } from './fair-queue.ts';
 
-/** A call that may have to wait. One of the two methods is called, once, unless it withdraws. Neither may throw. */
+/** A call that may have to wait. Exactly one of the two methods is called, once, unless the call is withdrawn. Neither may throw. */
 export interface SlotWaiter extends WaitingCall {
-  /** It has a slot now. */
+  /** The call has a slot now. */
   entered(): void;
   timedOut(): void;
 }
 
 const shownKeys = 5;
-/** After an interactive call some slots are reserved for the next one during this time. */
+/** For this long after an interactive call, some slots are reserved for the next one. */
 const interactiveSeenMs = 10_000;
-/** One slot of this many is reserved; with fewer than the second number none is. */
+/** One of this many slots is reserved; with fewer than `fewestToReserve` slots, none is. */
 const slotsPerReserved = 16;
 const fewestToReserve = 8;
 
 export class Slots {
-  /** Running calls; read-only. */
+  /** Number of running calls; others only read it. */
   inFlight = 0;
-  /** The bulk calls among them. */
+  /** Number of running bulk calls. */
   bulkInFlight = 0;
-  /** The effective limit here: the configured one, this process's share of it, or the learned one. */
+  /** The limit in this process: the configured one, this process's share of it, or the learned one. */
   held: number;
-  /** For a learned limit. */
+  /** Set where the limit is learned. */
   auto: AutoLimit | undefined;
-  /** The largest number of running and waiting calls since the last claim. */
+  /** Largest number of running and waiting calls since slots were last claimed. */
   peak = 0;
 
   #limits: UpstreamLimits;
   #granted: number;
-  /** For shared slots: requests more. */
+  /** Set for shared slots: claims more. */
   readonly #ask: (() => void) | undefined;
-  /** The last claim was not fully granted. */
+  /** Whether the last claim was not fully granted. */
   #isDenied = false;
   readonly #clock: Clock;
   readonly #interactive = new FairQueue<SlotWaiter>();
   readonly #bulk = new FairQueue<SlotWaiter>();
-  /** When each interactive call began to wait, in order: all wait for the same time. Bulk waits until its deadline. */
+  /** When each interactive call began to wait, in order; all may wait for the same time. Bulk calls wait until their deadline. */
   readonly #sinceMs = new Map<SlotWaiter, number>();
-  /** One for all of them. */
+  /** One timer for all waiting calls. */
   #timer: NodeJS.Timeout | undefined = undefined;
   #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
   readonly #credit = new BulkCredit();
-  /** Where interactive calls have a latency target. */
+  /** Set where interactive calls have a latency target. */
   #governor: BulkGovernor | undefined = undefined;
   #interactiveCount = 0;
-  /** The number seen by the last bulk call, and when it had changed. */
+  /** The number of calls that the last bulk call saw, and when it had changed. */
   #seenCount = 0;
   #seenAtMs = Number.NEGATIVE_INFINITY;
 
@@ -80,7 +80,7 @@ export class Slots {
     return this.auto?.limit ?? this.#limits.concurrency;
   }
 
-  /** A waiting call could begin if this process held more slots. */
+  /** Whether a waiting call could begin if this process held more slots. */
   get isShort(): boolean {
     if (this.waiting === 0) return false;
     return this.inFlight >= this.#granted - (this.#interactive.size > 0 ? 0 : this.#reserved());
@@ -94,18 +94,18 @@ export class Slots {
     return this.#queueOf(lane).size;
   }
 
-  /** The keys with the most calls that wait for a slot. */
+  /** The keys with the most calls that wait for a slot in the lane. */
   longestIn(lane: Lane): { readonly key: string; readonly waiting: number }[] {
     return this.#queueOf(lane).longest(shownKeys);
   }
 
-  /** The most slots for bulk by the latency target; infinite without one. */
+  /** The most slots that bulk may have because of the latency target; infinite without one. */
   get bulkLimit(): number {
     if (this.#governor === undefined || !this.#isInteractiveSeen()) return Number.POSITIVE_INFINITY;
     return this.#governor.limit;
   }
 
-  /** A call of the lane could begin now. */
+  /** Whether a call of the lane could begin now. */
   isFree(lane: Lane): boolean {
     if (this.inFlight >= this.held || this.#interactive.size > 0) return false;
     return lane === 'interactive' || (this.#bulk.size === 0 && this.#mayBulkEnter());
@@ -115,7 +115,7 @@ export class Slots {
     return this.inFlight < this.held - this.#reserved() && this.bulkInFlight < this.bulkLimit;
   }
 
-  /** The call could begin now, or wait. A queue filled by one key still has room for other keys' calls. */
+  /** Whether the call could begin now, or wait. A queue that one key has filled still has room for calls of other keys. */
   hasRoom(call: WaitingCall): boolean {
     if (this.isFree(call.lane)) return true;
     const queue = this.#queueOf(call.lane);
@@ -139,7 +139,7 @@ export class Slots {
     return true;
   }
 
-  /** Sets the limit; running calls beyond it finish. `isDenied`: more were requested. */
+  /** Sets the limit; running calls beyond it finish. `isDenied`: this process claimed more. */
   hold(held: number, isDenied: boolean): void {
     this.#granted = Math.min(held, this.#limits.concurrency);
     this.#learn();
@@ -178,7 +178,7 @@ export class Slots {
     return 'waiting';
   }
 
-  /** Stops waiting, without a notification. No effect for a call that does not wait. */
+  /** Ends a call's wait without notifying it; no effect if it does not wait. */
   withdraw(waiter: SlotWaiter): void {
     this.#sinceMs.delete(waiter);
     this.#queueOf(waiter.lane).remove(waiter);
@@ -190,7 +190,7 @@ export class Slots {
     if (this.waiting > 0) this.#admit();
   }
 
-  /** Lower limits take no slot and end no wait; another time limit also applies to waiting calls. */
+  /** Adopts limits. Lower ones take no slot away and end no wait; a new time limit also applies to waiting calls. */
   configure(limits: UpstreamLimits): void {
     this.#limits = limits;
     if (this.auto?.min !== limits.auto?.min || this.auto?.max !== limits.concurrency) this.auto = toAutoLimit(limits);
@@ -204,20 +204,20 @@ export class Slots {
     this.#setTimer();
   }
 
-  /** The duration of a call, for a learned limit. */
+  /** Reports the duration of a call to a learned limit. */
   served(auto: AutoLimit, baselines: Baselines, work: number, ms: number): void {
     auto.served(baselines, work, ms, this.inFlight, this.#clock.monotonicMs(), this.#clock.nowMs());
     this.#learn();
     if (this.waiting > 0) this.#admit();
   }
 
-  /** The upstream was overloaded by a call. */
+  /** Reports that a call overloaded the upstream. */
   refused(): void {
     this.auto?.refused(this.#clock.monotonicMs());
     this.#learn();
   }
 
-  /** The duration of an interactive call, its wait included, where the target is `goalMs`. */
+  /** Reports an interactive call that has a latency target of `goalMs`; `ms` includes its wait. */
   promised(state: Promised, ms: number, goalMs: number): void {
     this.#governor ??= new BulkGovernor();
     this.#governor.count(state, ms, goalMs, this.bulkInFlight, this.held, this.#clock.monotonicMs());
@@ -238,7 +238,7 @@ export class Slots {
     else this.#interactiveCount += 1;
   }
 
-  /** Slots that bulk leaves free for the next interactive call. */
+  /** Number of slots that bulk leaves free for the next interactive call. */
   #reserved(): number {
     return this.held >= fewestToReserve && this.#isInteractiveSeen() ? Math.ceil(this.held / slotsPerReserved) : 0;
   }
@@ -284,14 +284,14 @@ export class Slots {
     return this.#bulk.shift();
   }
 
-  /** Bulk that waits only for reserved slots continues when interactive calls have paused. */
+  /** Starts a timer if bulk waits only for reserved slots: it continues when no interactive call came for a while. */
   #watchReserved(): void {
     if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#mayBulkEnter()) return;
     const leftMs = this.#seenAtMs + interactiveSeenMs - this.#clock.monotonicMs();
     this.#reservedTimer = setTimeout(lookAtReserved, Math.max(1, Math.ceil(leftMs)), this).unref();
   }
 
-  /** Called by the timer. */
+  /** Called by the timer: lets bulk take slots that were reserved. */
   lookAtReserved(): void {
     this.#reservedTimer = undefined;
     this.#admit();
@@ -302,7 +302,7 @@ export class Slots {
     waiter.timedOut();
   }
 
-  /** Not moved when the first waiter leaves: at worst it fires early, and is set again. */
+  /** Sets the timer for the first waiter. It is not moved when this one leaves: at worst it fires early, and is set again. */
   #setTimer(): void {
     const [first] = this.#sinceMs.values();
     if (this.#timer !== undefined || first === undefined) return;
@@ -310,7 +310,7 @@ export class Slots {
     this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
   }
 
-  /** Called by the timer. */
+  /** Called by the timer: ends waits that took too long. */
   lookAtQueue(): void {
     this.#timer = undefined;
     const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
