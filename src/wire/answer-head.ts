@@ -12,25 +12,25 @@ export interface HeadMemo {
 
 export interface AnswerHead {
   readonly status: number;
-  /** The reason phrase, each byte a character; it may be empty. */
+  /** The reason phrase, one character per byte; it may be empty. */
   readonly statusText: string;
-  /** Names and values in turn, as they came. */
+  /** Names and values alternately, as received. */
   readonly headers: readonly string[];
-  /** The same, where it was read; of a head that was known, with the length of the first. */
+  /** The headers as fields. In a cached head they have the length of the first such head. */
   readonly fields: Fields;
-  /** Of it and all that differ from it in the length alone: what a reader made of them. */
+  /** What a reader has computed from the head; shared by all heads that differ only in the length. */
   readonly memo: HeadMemo;
-  /** As announced; 0 where the status allows none; `chunked`, or up to the end of the connection. */
+  /** The announced length; 0 where the status allows no body; `chunked`; or `to-end` for a body that ends with the connection. */
   readonly bodyBytes: number | 'chunked' | 'to-end';
-  /** The connection may be used again. */
+  /** Whether the connection may be used again. */
   readonly keepAlive: boolean;
-  /** How long the server keeps an idle connection, in seconds, by its own header. */
+  /** How long the server keeps an idle connection, in seconds; undefined if it does not say. */
   readonly keepAliveS: number | undefined;
 }
 
 const lengthPattern = /^[0-9]{1,15}$/;
 
-/** `bytes` up to `endsAt` are a head with its blank line; `isHead`: it answers a HEAD request. */
+/** Parses the head in `bytes` up to `endsAt`, with its blank line; `isHead`: it answers a HEAD request. */
 export function readAnswerHead(
   bytes: Buffer,
   endsAt: number,
@@ -64,21 +64,21 @@ export function readAnswerHead(
 
 interface KnownHead {
   readonly head: AnswerHead;
-  /** Before and behind the digits of its length. */
+  /** The bytes before and after the digits of its length. */
   readonly before: Buffer;
   readonly behind: Buffer;
 }
 
-/** After so many heads in a row that no other was like, few are kept to compare with: each has an ID of its own perhaps. */
+/** After this many different heads in a row, only few are kept for comparison: perhaps each contains an ID of its own. */
 const mostMisses = 16;
 const keptOf = 256;
 
-/** Caches the last head of a server: within a second, many servers send heads that differ in the length alone. */
+/** Caches the last head of a server: within a second, many servers send heads that differ only in the length. */
 export class AnswerMemo {
   #known: KnownHead | undefined = undefined;
   #misses = 0;
 
-  /** As `readAnswerHead`, which is asked where any other byte differs. */
+  /** Reads a head like `readAnswerHead`, which is called if the head differs in more than the length. */
   read(bytes: Buffer, endsAt: number, limits: FieldLimits, isHead: boolean): AnswerHead | WireFault {
     const same = isHead ? undefined : this.#find(bytes, endsAt);
     if (same !== undefined) return same;

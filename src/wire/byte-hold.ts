@@ -1,4 +1,4 @@
-/** Collects bytes that arrive in pieces of any size, copying each at most twice. */
+/** Collects bytes that arrive in pieces of any size, and copies each byte at most twice. */
 
 import { Buffer } from 'node:buffer';
 
@@ -7,10 +7,10 @@ const nothing = Buffer.alloc(0);
 
 export class ByteHold {
   #bytes: Buffer = nothing;
-  /** Where pieces are copied together; empty while there is one piece at most. */
+  /** The block into which pieces are copied; empty while there is at most one piece. */
   #block: Buffer = nothing;
 
-  /** All that came, in one piece. */
+  /** All collected bytes, in one piece. */
   get bytes(): Buffer {
     return this.#bytes;
   }

@@ -1,14 +1,14 @@
-/** Calls that wait for a connection, in order. */
+/** Keeps the calls that wait for a connection, in order. */
 
 import type { ClientCall } from './client-call.ts';
 
-/** What was taken out from the front is let go of in such portions at least. */
+/** Positions at the front that are empty are removed when there are at least this many. */
 const portion = 1_024;
 
-/** A list with gaps, and no Set: see the buckets of the wheel. */
+/** A queue in a list with gaps. A Set would cost more: see the buckets of the wheel. */
 export class CallQueue {
   #calls: (ClientCall | undefined)[] = [];
-  /** Positions before it are empty. */
+  /** All positions before this one are empty. */
   #from = 0;
   #size = 0;
 
@@ -21,12 +21,12 @@ export class CallQueue {
     this.#size += 1;
   }
 
-  /** For calls that had a connection in sight until now. */
+  /** Begins to measure the wait of calls for which a connection was expected until now. */
   wait(nowMs: number): void {
     for (const call of this.#calls) if (call !== undefined) call.waitsSinceMs ??= nowMs;
   }
 
-  /** Where it does not wait, nothing happens. */
+  /** Removes a call; nothing happens if it does not wait. */
   remove(call: ClientCall): void {
     const at = this.#calls.indexOf(call, this.#from);
     if (at === -1) return;

@@ -1,4 +1,4 @@
-/** Allowed characters of message heads: the classes of RFC 9110, as tables. */
+/** Tables of the characters that are allowed in message heads: the classes of RFC 9110. */
 
 export const cr = 0x0d;
 export const lf = 0x0a;
@@ -13,22 +13,22 @@ function tableOf(isIn: (code: number) => boolean): Uint8Array {
 
 const tokenPattern = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]$/;
 
-/** Methods and field names. */
+/** Characters of methods and field names. */
 export const inToken = tableOf((code) => tokenPattern.test(String.fromCharCode(code)));
 
-/** Field values and reason phrases: what can be seen, blanks, and bytes beyond ASCII. */
+/** Characters of field values and reason phrases: visible ones, blanks, and bytes beyond ASCII. */
 export const inValue = tableOf((code) => code === tab || (code >= 0x20 && code !== 0x7f));
 
-/** Request targets: what can be seen, in ASCII. */
+/** Characters of request targets: visible ASCII characters. */
 export const inTarget = tableOf((code) => code > 0x20 && code < 0x7f);
 
-/** The value of a hexadecimal digit, and 255 of anything else. */
+/** The value of a hexadecimal digit; 255 for other bytes. */
 export const hexValues = Uint8Array.from({ length: 256 }, (_, code) => {
   const digit = String.fromCharCode(code);
   return /^[0-9A-Fa-f]$/.test(digit) ? Number.parseInt(digit, 16) : 255;
 });
 
-/** True where a byte may stand nowhere in a head. */
+/** Whether a byte is allowed nowhere in a head. */
 export function isForbidden(code: number): boolean {
   return (code < 0x20 && code !== cr && code !== lf && code !== tab) || code === 0x7f;
 }

@@ -5,15 +5,15 @@ import { cr, hexValues, inToken, inValue, lf, semicolon, space, tab } from './ch
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 import { Fields, noFields, readFields } from './fields.ts';
 
-/** Sixteen digits would be more than a number holds exactly. */
+/** Limit of a chunk size's hexadecimal digits; sixteen could be more than a number holds exactly. */
 const mostDigits = 8;
-/** For all chunks of a body together, beyond as many bytes as its data has: extensions are ignored. */
+/** Limit of the (ignored) chunk extensions of a body, in addition to as many bytes as its data has. */
 const extensionBytes = 4 * 1024;
 const trailerLimits = { fields: 50, fieldBytes: 8 * 1024 };
 const trailerBytes = 16 * 1024;
-/** Shorter ones are copied together. */
+/** Shorter pieces are copied together. */
 const smallBytes = 4 * 1024;
-/** They would change what the head said of the message. */
+/** Names that a trailer must not have, as they would change what the head said about the message. */
 const neverTrailers = ['content-length', 'transfer-encoding'];
 
 export interface BodySink {
@@ -34,7 +34,7 @@ export class ChunkReader {
   #extensionBytes = 0;
   #extensionPart: ExtensionPart = 'semicolon';
   #held: Buffer = nothing;
-  /** Short pieces that have yet to be handed on. */
+  /** Short pieces that were not passed on yet. */
   #small: Buffer[] = [];
 
   constructor(sink: BodySink) {
@@ -46,8 +46,8 @@ export class ChunkReader {
   }
 
   /**
-   * Reads on from `start`, and says where it stopped: at the end of what came, or behind the body. Small chunks that came
-   * together are handed on together: each would cost a write of its own.
+   * Reads on from `start`; returns where it stopped: at the end of the bytes, or after the body. Small chunks that arrive together are passed on
+   * together, as each would cost a write of its own.
    */
   push(bytes: Buffer, start: number): number | WireFault {
     const stoppedAt = this.#read(bytes, start);
@@ -102,7 +102,7 @@ export class ChunkReader {
     this.#sink.onBody(small.length === 1 ? first : Buffer.concat(small));
   }
 
-  /** One byte of what stands between the data. */
+  /** Reads one byte of the framing between the data. */
   #readFrame(code: number): WireFault | undefined {
     switch (this.#phase) {
       case 'size':
@@ -186,14 +186,14 @@ export class ChunkReader {
 
 const emptyLine = Buffer.from('\r\n\r\n');
 
-/** Where they end, the blank line included; -1 where that has not come. */
+/** Where the trailers end, with the blank line; -1 while its bytes have not arrived. */
 function endOfTrailers(bytes: Buffer): number {
   if (bytes[0] === cr && bytes[1] === lf) return 2;
   const at = bytes.indexOf(emptyLine);
   return at === -1 ? -1 : at + emptyLine.length;
 }
 
-/** A client with other line ends would wait for an answer until the timeout. */
+/** Whether the bytes can be no trailers: a client with other line ends would wait for an answer until the timeout. */
 function mustBeNoTrailer(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(lf); at !== -1; at = bytes.indexOf(lf, at + 1)) {
     if (bytes[at - 1] !== cr) return true;
@@ -201,7 +201,7 @@ function mustBeNoTrailer(bytes: Buffer): boolean {
   return bytes[0] === cr && bytes.length > 1;
 }
 
-/** What was read last of chunk extensions: `;name`, `;name=value` and `;name="value"`, repeated. Blanks may stand behind a semicolon and around an equals sign, as RFC 9112 has it. */
+/** The last part of the chunk extensions: `;name`, `;name=value`, `;name="value"`, repeated; RFC 9112 allows blanks after `;` and around `=`. */
 type ExtensionPart =
   | 'semicolon'
   | 'name'
@@ -217,12 +217,12 @@ const equals = 0x3d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Behind these the line may end. */
+/** Whether the line may end after this part. */
 function mayEndBehind(part: ExtensionPart): boolean {
   return part === 'name' || part === 'value' || part === 'closing quote';
 }
 
-/** What `code` is behind `part`; undefined where it may not stand there. */
+/** The part that `code` begins or continues after `part`; undefined where it is not allowed there. */
 function nextPart(part: ExtensionPart, code: number): ExtensionPart | undefined {
   const isBlank = code === space || code === tab;
   switch (part) {

@@ -1,14 +1,14 @@
-/** One request with its response, from the client's side. */
+/** One request of an HTTP client, with its response: states and events of the call. */
 
 import { Buffer } from 'node:buffer';
 import type { HeadMemo } from './answer-head.ts';
 import { inToken } from './characters.ts';
 import { toFieldLines } from './head-writer.ts';
 
-/** Bytes that are somewhere else. */
+/** A piece of a body whose bytes are stored elsewhere, such as in a file. */
 export interface StoredPiece {
   readonly length: number;
-  /** Some of them from there on: one at least, and no more than `mostBytes`. */
+  /** Reads bytes from `at` on: at least one, and at most `mostBytes`. */
   read(at: number, mostBytes: number): Promise<Buffer>;
 }
 
@@ -16,36 +16,36 @@ export type Piece = Buffer | StoredPiece;
 
 export interface ClientRequest {
   readonly method: string;
-  /** With its query. */
+  /** The path with its query. */
   readonly path: string;
-  /** Names and values in turn; neither `host` nor what frames the body. */
+  /** Names and values alternately, without `host` and without the headers that frame the body. */
   readonly headers: readonly string[];
-  /** In their position, as lines of the head, validated by the writer. */
+  /** Lines of the head that replace `headers`; their writer has validated them. */
   readonly lines?: string | undefined;
-  /** Pieces are sent one after the other, without a copy; what is stored is read when its turn comes. */
+  /** Pieces are sent one after the other without a copy; a stored piece is read only when it is sent. */
   readonly body?: Buffer | readonly Piece[] | undefined;
-  /** It must not be sent twice: uses a new connection if the server often closes connections after a response. */
+  /** The request must not be sent twice: it uses a new connection if the server often closes connections after a response. */
   readonly isOnce?: boolean | undefined;
 }
 
-/** Notified of a call's events, in this order; nothing follows an end, an error, or `abort`; times are on the monotonic clock. */
+/** Receives a call's events, in this order. None follows an end, an error, or `abort`. Times are on the monotonic clock. */
 export interface AnswerHandler {
-  /** There is a connection, and the first byte may have left. */
+  /** The call has a connection, and the first byte may have been sent. */
   onStart(): void;
-  /** The last byte of the request has left; an answer may come sooner. */
+  /** The last byte of the request was sent; an answer may arrive earlier. */
   onSent(): void;
-  /** The first byte of the answer is here; what only announces one (1xx) is none. */
+  /** The first byte of the answer has arrived; informational answers (1xx) do not count. */
   onFirstByte(atMs: number): void;
-  /** `headers`: names and values in turn, as they came, each byte a character. */
+  /** `headers`: names and values alternately, as received, one character per byte. */
   onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void;
-  /** The bytes belong to the handler and are not written again. Bytes that were read already arrive even after a pause. */
+  /** The bytes belong to the handler and are not overwritten. Bytes that were already read arrive even after a pause. */
   onBody(piece: Buffer, atMs: number): void;
-  /** The answer is whole. */
+  /** The answer is complete. */
   onEnd(trailers: readonly string[]): void;
   onError(error: Error): void;
 }
 
-/** The holder of a call: first the pool, then a connection. */
+/** What holds a call: first the pool, then a connection. */
 export interface CallHolder {
   pause(): void;
   resume(): void;
@@ -59,16 +59,16 @@ export class ClientCall {
   readonly handler: AnswerHandler;
   readonly isHead: boolean;
   readonly isOnce: boolean;
-  /** Both are let go of when they are sent. */
+  /** The head and the body; dropped once they were sent. */
   head: string;
   body: readonly Piece[];
-  /** Of the body. */
+  /** Length of the body. */
   readonly bodyBytes: number;
   holder: CallHolder = nobody;
-  /** Since when it waits for a connection, where none was free; on the monotonic clock. */
+  /** When the call began to wait for a connection, as none was free; on the monotonic clock. */
   waitsSinceMs: number | undefined = undefined;
 
-  /** Throws a TypeError where the request is none that could be sent. `beginning`: see `toBeginning`. */
+  /** Throws a TypeError where the request cannot be sent. `beginning`: see `toBeginning`. */
   constructor(
     { method, headers, lines, body, isOnce = false }: ClientRequest,
     beginning: string,
@@ -96,14 +96,14 @@ export class ClientCall {
     this.holder.resume();
   }
 
-  /** The handler is not called any more. Does nothing once the call is over. */
+  /** Ends the call; its handler is not called any more. Does nothing once the call is over. */
   abort(): void {
     const { holder } = this;
     this.leave();
     holder.drop(this);
   }
 
-  /** It is over: whatever is asked of it from now on concerns no connection. */
+  /** Ends the call's relation to its connection: whatever is done with the call from now on has no effect there. */
   leave(): void {
     this.holder = nobody;
     this.body = noPieces;
@@ -111,7 +111,7 @@ export class ClientCall {
   }
 }
 
-/** The first lines of a request's head. Throws a TypeError where they could not be sent. `host` as it stands in the head. */
+/** The first lines of a request's head. Throws a TypeError where they cannot be sent. `host`: as the head has it. */
 export function toBeginning(method: string, path: string, host: string): string {
   if (!isToken(method)) throw new TypeError('the method is none that can be sent');
   if (unwritablePath.test(path)) throw new TypeError('the path holds what no request target may hold');

@@ -1,4 +1,4 @@
-/** Client side of one HTTP/1.1 connection, with one call at a time. */
+/** Client side of one HTTP/1.1 connection: sends one call at a time and reads its answer. */
 
 import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
@@ -13,34 +13,34 @@ import { HeadCollector } from './head-collector.ts';
 import { mostMessageBytes, writeMessage } from './head-writer.ts';
 import type { Bucket, Timed, Wheel } from './wheel.ts';
 
-/** The owner of a connection, which gets it back. */
+/** The owner of a connection; a free connection returns to it. */
 export interface ConnectionOwner {
   onFree(connection: ClientConnection): void;
-  /** The server ended it soon after an answer, and had not said that it would. */
+  /** The server closed the connection soon after an answer, without announcing it. */
   onEndedEarly(): void;
   onClosed(connection: ClientConnection): void;
 }
 
 export interface ConnectionOptions {
   readonly wheel: Wheel;
-  /** Of the server. */
+  /** The cached answer heads of the server. */
   readonly heads: AnswerMemo;
-  /** How long an idle connection is kept if the server gives no time. */
+  /** How long an idle connection is kept, if the server does not say. */
   readonly keepAliveMs: number;
-  /** For how long calls are made on it at all. */
+  /** Time after which a connection makes no further calls. */
   readonly lifeMs: number;
 }
 
 const headLimits = { fields: 16 * 1024, fieldBytes: 64 * 1024 };
 const headBytes = 64 * 1024;
-/** So that "the last byte sent" of a long body is known and not just handed over. */
+/** Bytes written at once, so that the time of "the last byte sent" of a long body is that of sending, not of buffering. */
 const sliceBytes = 64 * 1024;
-/** A connection whose server gives a time is closed this much earlier: at least a round trip. */
+/** If the server says how long it keeps connections, they are closed this much earlier: at least a round trip. */
 const keepAliveMarginMs = 1_000;
 /** A server that closes a connection this soon after an answer does not keep connections. */
 const earlyMs = 1_000;
 const beginning = Buffer.from('HTTP/1.');
-/** Where the first digit of the status stands. */
+/** Offset of the first digit of the status. */
 const statusAt = 9;
 const digitOne = 0x31;
 const nothing = Buffer.alloc(0);
@@ -61,7 +61,7 @@ export class ClientConnection implements CallHolder, Timed {
   #call: ClientCall | undefined = undefined;
   #served = false;
   #freeAtMs = 0;
-  /** When the last bytes came. */
+  /** When the last bytes arrived. */
   #readAtMs = 0;
   #paused = false;
 
@@ -70,7 +70,7 @@ export class ClientConnection implements CallHolder, Timed {
   #pieces: readonly Piece[] = [];
   #pieceAt = 0;
   #offset = 0;
-  /** A slice is on its way from where it is stored. */
+  /** Whether a stored slice of the body is being read. */
   #isReading = false;
 
   // Of the answer that is being read.
@@ -96,12 +96,12 @@ export class ClientConnection implements CallHolder, Timed {
 
   // What the owner asks.
 
-  /** Nothing runs on it. */
+  /** Whether no call is running on the connection. */
   get isIdle(): boolean {
     return this.#phase === 'idle';
   }
 
-  /** Only where nothing runs on it. */
+  /** Sends a call; only allowed while no call is running. */
   send(call: ClientCall): void {
     this.#socket.ref();
     this.#call = call;
@@ -114,7 +114,7 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#call === call) this.#write(call);
   }
 
-  /** The connection was opened, or is free again, and no call needs it. */
+  /** Makes the connection idle: it was opened, or is free again, and no call needs it. */
   rest(): void {
     this.#socket.unref();
     const untilMs = this.#served ? this.#freeAtMs + this.#keepAliveMs : performance.now() + this.#options.keepAliveMs;
@@ -122,7 +122,7 @@ export class ClientConnection implements CallHolder, Timed {
     this.#options.wheel.add(this);
   }
 
-  /** A call that runs on it fails with `error`. */
+  /** Closes the connection; a running call fails with `error`. */
   destroy(error: Error): void {
     this.#break(error);
   }
@@ -182,7 +182,7 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#isSending && this.#call !== undefined) this.#writeOn();
   }
 
-  /** As far as the socket takes it; the rest waits until that one has sent what it has. */
+  /** Writes as much as the socket takes; the rest waits until the socket has sent that. */
   #writeOn(): void {
     for (let slice = this.#nextSlice(); slice !== undefined; slice = this.#nextSlice()) {
       if (slice === 'later' || !this.#socket.write(slice)) return;
@@ -265,7 +265,7 @@ export class ClientConnection implements CallHolder, Timed {
     for (let rest = this.#readOneHead(chunk); rest.length > 0; ) rest = this.#readOneHead(rest);
   }
 
-  /** What is behind a head that only announces another one; nothing in every other case. */
+  /** Reads a head; returns the bytes after an informational one (1xx), and nothing in all other cases. */
   #readOneHead(bytes: Buffer): Buffer {
     const call = this.#call;
     const collector = this.#collector;
@@ -302,7 +302,7 @@ export class ClientConnection implements CallHolder, Timed {
     else if (rest.length > 0) this.#read(rest);
   }
 
-  /** True once it is known that this is no informational head; refuses what begins as no answer does. */
+  /** True once it is known that the head is not informational; refuses bytes that no answer begins with. */
   #lookAtBeginning(): boolean {
     const { bytes } = this.#collector;
     const known = Math.min(bytes.length, beginning.length);
@@ -348,7 +348,7 @@ export class ClientConnection implements CallHolder, Timed {
     this.#call?.handler.onBody(piece, this.#readAtMs);
   }
 
-  /** The answer is whole, and `moreBytes` came behind it. */
+  /** Ends the call, as the answer is complete; `moreBytes` is the number of bytes after it. */
   #finish(moreBytes: number, trailers: readonly string[]): void {
     const call = this.#call;
     this.#call = undefined;
@@ -391,7 +391,7 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#served && isFree && performance.now() - this.#freeAtMs < earlyMs) this.#owner.onEndedEarly();
   }
 
-  /** It had served, and not a byte came in answer to the call that is made on it. */
+  /** Whether the connection served calls before, and no byte has arrived in answer to its present call. */
   get #isUnanswered(): boolean {
     return this.#served && !this.#sawByte;
   }

@@ -1,6 +1,6 @@
-/** Errors of calls to a server. */
+/** Defines the errors of calls to a server. */
 
-/** No connection came about in the time for one. */
+/** The error for a connection that could not be opened in time. */
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
   readonly code = 'ERR_CONNECT_TIMEOUT';
@@ -12,14 +12,14 @@ interface Break {
   readonly cause?: Error;
 }
 
-/** The connection ended before its answer was whole. */
+/** The error for a connection that ended before its answer was complete. */
 export class BrokenConnectionError extends Error {
   override readonly name = 'BrokenConnectionError';
-  /** That of the system where it has one, such as ECONNRESET. */
+  /** The system's error code if there is one, such as ECONNRESET. */
   readonly code: string;
   /**
-   * It had served before, and the other side closed it before a byte of this answer came: most often that was on its way
-   * already, and the request was never read. Not always.
+   * Whether the connection had served before and was closed before a byte of this answer: mostly the server had closed it already, and never read the
+   * request. Not always.
    */
   readonly stale: boolean;
 
@@ -30,7 +30,7 @@ export class BrokenConnectionError extends Error {
   }
 }
 
-/** What came is no answer of HTTP/1, or is one that could be read in two ways. */
+/** The error for bytes that are no HTTP/1 answer, or could be read in two ways. */
 export class BadAnswerError extends Error {
   override readonly name = 'BadAnswerError';
   readonly code = 'ERR_BAD_ANSWER';

@@ -1,4 +1,4 @@
-/** Client connections to one server: reused newest first, limited in number and age. */
+/** Keeps the client connections to one server: reuses the newest first, and limits their number and age. */
 
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -12,36 +12,36 @@ import type { Wheel } from './wheel.ts';
 
 export interface PoolOptions {
   readonly server: ServerAddress;
-  /** As it stands in the head of every request. */
+  /** The host as the head of every request has it. */
   readonly host: string;
   readonly connect: Connector;
-  /** At most so many at a time. */
+  /** Largest number of connections at a time. */
   readonly connections: number;
   readonly wheel: Wheel;
-  /** How long an idle connection is kept if the server gives no time. */
+  /** How long an idle connection is kept, if the server does not say. */
   readonly keepAliveMs?: number;
-  /** How long calls are made on a connection; up to a quarter less, so that those opened together are not renewed together. */
+  /** Time after which a connection makes no further calls; up to a quarter less, so that connections opened together are not renewed together. */
   readonly lifeMs?: number;
 }
 
-/** Shorter than the 5 s after which common servers drop an idle connection, so that no call meets a closing one. */
+/** Shorter than the 5 s after which common servers close an idle connection, so that no call uses a closing one. */
 const standardKeepAliveMs = 4_000;
-/** A server that ended a connection soon after an answer is taken for one that does so, for so long. */
+/** How long a server that closed a connection soon after an answer is expected to do so again. */
 const earlyEndsForMs = 60_000;
-/** Its end is here by then: a connection of such a server is given out no sooner. */
+/** Idle time after which a connection of such a server is used again: if the server closes it, that is known by then. */
 const pauseMs = 100;
 
 export class ClientPool implements CallHolder, ConnectionOwner {
   readonly #options: PoolOptions;
   readonly #connection: Omit<ConnectionOptions, 'lifeMs'>;
   readonly #all = new Set<ClientConnection>();
-  /** The newest is the last. */
+  /** Idle connections, the newest last. */
   readonly #idle: ClientConnection[] = [];
   readonly #waiting = new CallQueue();
-  /** Those that need a connection of their own. */
+  /** Calls that need a new connection. */
   readonly #once = new CallQueue();
   #endsEarlyUntilMs = 0;
-  /** Of the last request: most go the same way as the one before. */
+  /** The method and path of the last request, with its cached beginning: most requests have the same as the one before. */
   #method = '';
   #path = '';
   #beginning = '';
@@ -57,7 +57,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#connection = { wheel, keepAliveMs, heads: new AnswerMemo() };
   }
 
-  /** Takes no more calls. */
+  /** Whether the pool takes no more calls. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -66,12 +66,12 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     return this.#destroyed;
   }
 
-  /** Open ones, and those that are being opened. */
+  /** Number of connections that are open or being opened. */
   get connections(): number {
     return this.#all.size + this.#connecting;
   }
 
-  /** Throws if the request cannot be sent at all; does not call the handler before it has returned. */
+  /** Sends a request. Throws if it can never be sent; does not call the handler before it has returned. */
   send(request: ClientRequest, handler: AnswerHandler): ClientCall {
     if (this.#closed) throw new PoolClosedError();
     const call = new ClientCall(request, this.#beginningOf(request), handler);
@@ -92,7 +92,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     return this.#beginning;
   }
 
-  /** Resolves when the calls that run have ended. */
+  /** Closes the pool; resolves when the running calls have ended. */
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#size > 0 || this.#all.size > this.#idle.length) {
@@ -103,7 +103,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.destroy();
   }
 
-  /** Calls that run fail. */
+  /** Closes the pool at once; running calls fail. */
   destroy(): void {
     this.#closed = true;
     this.#destroyed = true;
@@ -166,8 +166,8 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   }
 
   /**
-   * Idle connections are given out when the event loop has looked at them once more, so that a call meets none whose end is
-   * here already.
+   * Gives idle connections to waiting calls, after the event loop has looked at them once more, so that no call gets a connection whose end has
+   * already arrived.
    */
   #serve(): void {
     if (this.#size === 0) return;
@@ -217,7 +217,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     else connection.send(call);
   }
 
-  /** The connection was meant for the call that has waited longest, unless another one will do. */
+  /** Handles a failed connection: the call that has waited longest fails with it, unless another connection can serve it. */
   #onFailed(error: Error): void {
     const call = this.#lacking > this.#connecting ? this.#next() : undefined;
     if (call !== undefined) fail(call, error);
@@ -241,7 +241,7 @@ function giveBack(pool: ClientPool, connection: ClientConnection): void {
   pool.onRested(connection);
 }
 
-/** One callback of the event loop for all of them. */
+/** Pools that wait for one callback of the event loop, which all of them share. */
 let awaiting: ClientPool[] = [];
 
 function awaitTurn(pool: ClientPool): void {

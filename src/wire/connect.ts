@@ -5,25 +5,25 @@ import { isIP, type LookupFunction, type OnReadOpts, connect as openTcp, type So
 import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node:tls';
 import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';
 
-/** Where a connection leads. */
+/** Address of a server to connect to. */
 export interface ServerAddress {
-  /** With TLS. */
+  /** Whether to use TLS. */
   readonly secure: boolean;
   /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
   readonly host: string;
   readonly port: number;
   /** The address to connect to, instead of resolving `host`; the certificate must have the name of `host`. */
   readonly address?: string | undefined;
-  /** The path of a local socket, in place of host and port. */
+  /** The path of a local socket, which replaces host and port. */
   readonly path?: string | undefined;
 }
 
 export type ConnectDone = (result: Socket | Error) => void;
 
-/** `done` is called once, and never before this has returned. */
+/** Opens a connection. `done` is called once, and never before this function has returned. */
 export type Connector = (server: ServerAddress, done: ConnectDone) => void;
 
-/** How every TCP connection is opened. */
+/** Options for every TCP connection. */
 export interface TcpOptions {
   readonly autoSelectFamily?: boolean;
   readonly autoSelectFamilyAttemptTimeout?: number;
@@ -38,7 +38,7 @@ export type TlsOptions = Pick<
   'secureContext' | 'ca' | 'allowPartialTrustChain' | 'servername' | 'minVersion' | 'checkServerIdentity'
 >;
 
-/** `origin` is that of a URL. */
+/** The server's address from the origin of a URL. */
 export function toServerAddress(origin: string): ServerAddress {
   const { protocol, hostname, port } = new URL(origin);
   const secure = protocol === 'https:';
@@ -46,13 +46,13 @@ export function toServerAddress(origin: string): ServerAddress {
   return { secure, host, port: port === '' ? (secure ? 443 : 80) : Number(port) };
 }
 
-/** As it stands in a URL and in messages. */
+/** The server's name in URLs and messages. */
 export function nameOf({ host, port, address = host, path }: ServerAddress): string {
   if (path !== undefined) return path;
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-/** TLS may follow on it. */
+/** Opens a connection without TLS, which may be added later. */
 export function openPlain({ host, port, address = host, path, secure }: ServerAddress, tcp: TcpOptions): Socket {
   const where = path === undefined ? { ...tcp, host: address, port } : { path };
   if (secure) return openTcp(where);
@@ -64,24 +64,24 @@ export function openPlain({ host, port, address = host, path, secure }: ServerAd
 
 const shortBytes = 64 * 1024;
 const longBytes = 256 * 1024;
-/** After a shorter read, the socket reads into the shared buffer again. Pieces from this length on may be given back. */
+/** After a shorter read, the socket reads into the shared buffer again. Pieces of at least this length can be given back. */
 export const reusedBytes = 16 * 1024;
-/** What is read into it is copied before anything else is read. */
+/** The buffer for short reads; they are copied out of it before the next read. */
 const shared = Buffer.allocUnsafeSlow(shortBytes);
-/** Buffers that nobody refers to, for the next read: V8 looks through its whole heap after some hundred new long ones. */
+/** Free buffers for the next reads. V8 would look through its whole heap after some hundred new long buffers. */
 const spareShort: Buffer[] = [];
 const spareLong: Buffer[] = [];
 const mostSpare = 64;
-/** Short ones that were lent and did not come back: with more of them, pieces are copied. */
+/** Number of short buffers that were lent and not given back; above a limit, pieces are copied instead. */
 let shortLent = 0;
 const mostShortLent = 256;
-/** All this is forgotten now and then, so that no spare buffer stays once there are no long answers any more. */
+/** Interval at which the spare buffers are dropped, so that none stays once there are no long answers any more. */
 const forgetAfterMs = 10_000;
 let isForgetDue = false;
-/** Pieces that may be given back, each once. */
+/** Pieces that may be given back, once each. */
 const lent = new WeakSet<Buffer>();
 
-/** For a piece that nothing refers to any more, nor to a part of it: the next read overwrites it. Other buffers stay as they are. */
+/** Gives back a piece that nothing refers to any more, not even in part: the next read overwrites it. Other buffers are ignored. */
 export function giveBack(piece: Buffer): void {
   if (!lent.delete(piece)) return;
   const buffer = Buffer.from(piece.buffer);
@@ -89,7 +89,7 @@ export function giveBack(piece: Buffer): void {
   keep(buffer);
 }
 
-/** From now on the part stands for the piece, to the rest of which nothing refers any more. */
+/** Replaces a lent piece by a part of it; nothing refers to the remainder any more. */
 export function narrow(piece: Buffer, part: Buffer): void {
   if (part.length >= reusedBytes && lent.delete(piece)) lent.add(part);
 }
@@ -118,14 +118,14 @@ function forget(): void {
 const take = (bytes: number): Buffer => spareOf(bytes).pop() ?? Buffer.allocUnsafeSlow(bytes);
 
 /**
- * What a socket reads into. The platform would take 64 KiB for each piece and give back what was not filled, which costs more than to
- * copy a short piece. After a longer one the socket has a buffer of its own, and pieces leave as they are; while they fill it, they are
- * read in pieces of 256 KiB. Somebody has to listen for data as soon as the socket is connected.
+ * The buffer that a socket reads into. Node would allocate 64 KiB for each piece and shrink it, which costs more than copying a short piece. After a
+ * longer piece the socket gets a buffer of its own, whose pieces are passed on without a copy; while they fill it, it is 256 KiB long. The socket
+ * needs a listener for data as soon as it is connected.
  */
 class Reads implements OnReadOpts {
   socket: Socket | undefined = undefined;
   #buffer: Buffer = shared;
-  /** The last piece came back at once: a short piece does not keep a long buffer for long either. */
+  /** Whether the last piece was given back at once; a short piece must not keep a long buffer for long. */
   #comesBack = false;
 
   readonly buffer = (): Buffer => this.#buffer;
@@ -165,7 +165,7 @@ class Reads implements OnReadOpts {
   }
 }
 
-/** TLS with servers trusted by these options. One session is kept, and resumed where the next connection leads there too. */
+/** TLS to servers that these options trust. One session is kept, and resumed for the next connection to the same server. */
 export class TlsClient {
   readonly #options: TlsOptions;
   #sessionOf = '';
@@ -180,7 +180,7 @@ export class TlsClient {
     return this.#open(server, path === undefined ? { ...tcp, host, port } : { path, host });
   }
 
-  /** On a connection that is there. */
+  /** Begins TLS on an open connection. */
   over(server: ServerAddress, socket: Socket): TLSSocket {
     return this.#open(server, { socket, host: server.host });
   }
@@ -205,15 +205,15 @@ export class TlsClient {
   }
 }
 
-/** How long something may take. */
+/** How long to wait. */
 export interface Patience {
-  /** 0: as long as it takes. */
+  /** Remaining time; 0: no limit. */
   readonly leftMs: number;
-  /** Of which that is left, for the message. */
+  /** The whole time, for messages; `leftMs` is what remains of it. */
   readonly timeoutMs: number;
 }
 
-/** Waits until the socket may be used. Where it fails, the socket is destroyed. */
+/** Waits until the socket can be used. If that fails, the socket is destroyed. */
 export function whenReady(
   socket: Socket,
   event: 'connect' | 'secureConnect',
@@ -243,7 +243,7 @@ export function whenReady(
 
 function ignore(): void {}
 
-/** Makes TLS on a connection that is there. */
+/** Begins TLS on an open connection, and waits until it can be used. */
 export function whenSecure(
   tls: TlsClient,
   socket: Socket,
@@ -264,9 +264,9 @@ export function connectTimeout(where: string, timeoutMs: number): ConnectTimeout
 
 interface ConnectorOptions {
   readonly tcp: TcpOptions;
-  /** Created by `new TlsClient` for origins with TLS. */
+  /** TLS for origins that use it; created by `new TlsClient`. */
   readonly tls: TlsClient;
-  /** From the lookup of the name to the end of the TLS handshake. */
+  /** Limit of the time from the look-up of the name to the end of the TLS handshake. */
   readonly timeoutMs: number;
 }
 

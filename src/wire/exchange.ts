@@ -1,4 +1,4 @@
-/** A small request of the gateway itself: one attempt, limited in time and size, with the complete response. */
+/** Makes a small request of the gateway itself: one attempt, limited in time and size, with the complete response. */
 
 import { Buffer } from 'node:buffer';
 import type { AnswerHandler, ClientCall, ClientRequest } from './client-call.ts';
@@ -6,33 +6,33 @@ import type { ClientPool } from './client-pool.ts';
 
 export interface SmallAnswer {
   readonly status: number;
-  /** Names and values in turn, as they came. */
+  /** Names and values alternately, as received. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
 
 interface ExchangeOptions {
   readonly limitBytes: number;
-  /** A longer body ends the call: with what came of it, or as a failure. */
+  /** What happens with a longer body: `cut` returns its beginning, `fail` rejects. */
   readonly beyond: 'cut' | 'fail';
-  /** From now to the last byte of the answer. */
+  /** Limit of the time to the last byte of the answer. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** No whole answer came in the time for one. */
+/** The error if the complete answer does not arrive in time. */
 export class ExchangeTimeoutError extends Error {
   override readonly name = 'TimeoutError';
   readonly code = 'ERR_ANSWER_TIMEOUT';
 }
 
-/** The answer is longer than anybody wants to read. */
+/** The error for an answer that is longer than the limit. */
 class LongAnswerError extends Error {
   override readonly name = 'LongAnswerError';
   readonly code = 'ERR_ANSWER_TOO_LONG';
 }
 
-/** Rejects with the error of the connection, or with the reason of the signal. */
+/** Makes the request. Rejects with the error of the connection, or with the reason of the signal. */
 export function exchange(pool: ClientPool, request: ClientRequest, options: ExchangeOptions): Promise<SmallAnswer> {
   return new Promise((resolve, reject) => {
     options.signal?.throwIfAborted();

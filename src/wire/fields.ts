@@ -1,34 +1,34 @@
-/** The fields of a message as spans in its head: names are compared in place, and text is made on demand. */
+/** Reads the fields of a message as positions in its head: names are compared in place, and texts are made on demand. */
 
 import { Buffer } from 'node:buffer';
 import { colon, cr, inToken, inValue, lf, space, tab } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 
-/** How much of the fields is taken. */
+/** Limits of the fields that are accepted. */
 export interface FieldLimits {
   readonly fields: number;
-  /** Of one name with its value. */
+  /** Limit of one name with its value. */
   readonly fieldBytes: number;
 }
 
-/** Numbers to a field: where its name begins and ends, and where its value does. */
+/** Numbers stored per field: where its name begins and ends, and where its value begins and ends. */
 const numbersAField = 4;
 
-/** Of the last heads, by where they stood. */
+/** The names of the last heads, by their position. */
 const recentNames: string[] = [];
 const mostRecent = 32;
 const longestRecent = 64;
 
 export class Fields {
-  /** The head, each byte a character. */
+  /** The head, one character per byte. */
   readonly #text: string;
   readonly #spans: readonly number[];
   #list: readonly string[] | undefined = undefined;
-  /** Values by their names in lower case, of a head that comes again and again. */
+  /** Values by names in lower case, for a head that is received again and again. */
   #byName: ReadonlyMap<string, string> | undefined = undefined;
-  /** What a reader has made of them: the next request with the same head has the same fields. */
+  /** What a reader has computed from the fields; kept with a cached head, so that the next request with the same head has it too. */
   made: unknown = undefined;
-  /** What the edge has read in them. */
+  /** What the edge (the first checks of a request) has read from the fields. */
   facts: unknown = undefined;
   passedOn: string | undefined = undefined;
 
@@ -41,7 +41,7 @@ export class Fields {
     return this.#spans.length / numbersAField;
   }
 
-  /** Its value; of a field that stands several times all of them, as in a list. `name` in lower case. */
+  /** The field's value; the values of several fields of this name are joined as a list. `name` in lower case. */
   get(name: string): string | undefined {
     if (this.#byName !== undefined) return this.#byName.get(name);
     let value: string | undefined;
@@ -61,7 +61,7 @@ export class Fields {
     return false;
   }
 
-  /** From here on a value is looked up by its name. Worth it where the same fields are read more than once. */
+  /** Builds an index of values by name; worth it if the same fields are read more than once. */
   index(): void {
     if (this.#byName !== undefined) return;
     const byName = new Map<string, string>();
@@ -75,7 +75,7 @@ export class Fields {
     this.#byName = byName;
   }
 
-  /** Where its value stands in the head; of a field that stands several times, the first. */
+  /** Where the field's value is in the head; if there are several such fields, that of the first. */
   spanOf(name: string): { readonly start: number; readonly end: number } | undefined {
     for (let at = 0; at < this.#spans.length; at += numbersAField) {
       if (this.#isNamed(at, name)) return { start: this.#spans[at + 2] ?? 0, end: this.#spans[at + 3] ?? 0 };
@@ -83,7 +83,7 @@ export class Fields {
     return undefined;
   }
 
-  /** The length of a name is enough to distinguish most of them. */
+  /** Length of a field's name, which is enough to distinguish most names. */
   nameLength(index: number): number {
     const at = index * numbersAField;
     return (this.#spans[at + 1] ?? 0) - (this.#spans[at] ?? 0);
@@ -98,14 +98,14 @@ export class Fields {
     return this.#text.slice(this.#spans[at + 2], this.#spans[at + 3]);
   }
 
-  /** White space as any other, to the grammar; some readers take a tab behind a value for a part of it. */
+  /** Whether a tab follows the value: white space by the grammar, but some readers take it for a part of the value. */
   hasTabBehind(index: number): boolean {
     let at = this.#spans[index * numbersAField + 3] ?? 0;
     while (this.#text.charCodeAt(at) === space) at += 1;
     return this.#text.charCodeAt(at) === tab;
   }
 
-  /** Names and values in turn, as they came. */
+  /** Names and values alternately, as received. */
   get list(): readonly string[] {
     this.#list ??= this.#toList();
     return this.#list;
@@ -120,7 +120,7 @@ export class Fields {
     return list;
   }
 
-  /** Most heads have the same names in the same order: a text that is known is looked up faster than one that is new. */
+  /** The name of a field. Most heads have the same names in the same order; comparing with a known text is faster than making one. */
   #nameAt(at: number): string {
     const start = this.#spans[at] ?? 0;
     const end = this.#spans[at + 1] ?? 0;
@@ -141,7 +141,7 @@ export class Fields {
 
 export const noFields = new Fields('', []);
 
-/** `name` in lower case. */
+/** Whether the text has this name at `start`; `name` in lower case. */
 function isSame(text: string, start: number, name: string): boolean {
   for (let i = 0; i < name.length; i += 1) {
     const code = text.charCodeAt(start + i);
@@ -152,8 +152,8 @@ function isSame(text: string, start: number, name: string): boolean {
 }
 
 /**
- * Reads the lines from `start` to the end of the text, each with its line end, and writes down where their parts are. What
- * could be read in two ways is refused.
+ * Reads the lines from `start` to the end of the text, each with its line end, and notes the positions of their parts. Refuses what could be read in
+ * two ways.
  */
 export function readFields(
   text: string,
@@ -187,7 +187,7 @@ export function readFields(
   return undefined;
 }
 
-/** Of a list with commas: blanks around each go, and nothing else that JavaScript counts as white space. */
+/** The elements of a list with commas, without the blanks around them; other white space that JavaScript would trim stays. */
 export function listedTokens(value: string): string[] {
   return value.split(',').map((part) => part.replace(/^[ \t]+|(?<![ \t])[ \t]+$/g, ''));
 }
@@ -215,7 +215,7 @@ function valueFault(text: string, nameStart: number, nameEnd: number, at: number
   return malformed(`The header ${name} holds ${what}; lines end with CR LF.`, name);
 }
 
-/** A name is plain ASCII; it may be long. */
+/** A name for messages, shortened; a name is plain ASCII. */
 function shown(text: string, start: number, end: number): string {
   return text.slice(start, Math.min(end, start + 60));
 }

@@ -9,12 +9,12 @@ const headEnd = Buffer.from('\r\n\r\n');
 const strayCr = 'A CR stands without its LF; lines end with CR LF.';
 
 export class HeadCollector {
-  /** Where the head ends, its blank line included; 0 while it has not come whole. */
+  /** Where the head ends, with its blank line; 0 until it is complete. */
   endsAt = 0;
 
   readonly #limitBytes: number;
   readonly #hold = new ByteHold();
-  /** The first byte of an empty line before the head. */
+  /** Whether the first byte of an empty line before the head was received. */
   #sawCr = false;
 
   constructor(limitBytes: number) {
@@ -26,12 +26,12 @@ export class HeadCollector {
     return this.#hold.bytes;
   }
 
-  /** Nothing of a head is here. */
+  /** Whether no byte of a head was received yet. */
   get isEmpty(): boolean {
     return this.#hold.length === 0;
   }
 
-  /** True once the head is whole; a fault as soon as it can be none. */
+  /** Adds bytes. True once the head is complete; a fault as soon as the bytes can be no head. */
   push(chunk: Buffer): boolean | WireFault {
     const before = this.#hold.length;
     const start = before === 0 ? this.#emptyLinesBefore(chunk) : 0;
@@ -55,7 +55,7 @@ export class HeadCollector {
     this.endsAt = 0;
   }
 
-  /** How long they are. Some clients send a line end behind a body. */
+  /** Length of the empty lines before the head, which some clients send after a body. */
   #emptyLinesBefore(chunk: Buffer): number | WireFault {
     let at = 0;
     for (;;) {
@@ -71,7 +71,7 @@ export class HeadCollector {
     }
   }
 
-  /** A client of another protocol would wait for an answer until the timeout. */
+  /** A fault in the bytes so far. It is reported at once, as a client of another protocol would wait for an answer until the timeout. */
   #faultIn(from: number): WireFault | undefined {
     if (inToken[this.bytes[0] ?? 0] !== 1) return malformed('This is no HTTP; send "POST /v1/... HTTP/1.1".');
     for (let at = from; at < this.bytes.length; at += 1) {

@@ -1,13 +1,13 @@
-/** Caches parsed heads, which clients repeat. Connections share admitted ones for the life of the first, so that no secret stays. */
+/** Caches parsed heads, which clients repeat. Connections share a head until the connection that brought it closes, so that no secret stays. */
 
 import { Buffer } from 'node:buffer';
 import type { WireFault } from './fault.ts';
 import type { FieldLimits } from './fields.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
 
-/** Longer ones are read each time. */
+/** Longer heads are not cached. */
 export const mostBytes = 2 * 1024;
-/** Fewer than make a number that JavaScript cannot hold. */
+/** Limit of the digits of a length, so that JavaScript represents the number exactly. */
 const mostDigits = 15;
 const mostShared = 1_024;
 const DIGIT_0 = 0x30;
@@ -15,7 +15,7 @@ const DIGIT_0 = 0x30;
 interface KnownHead {
   readonly head: RequestHead;
   readonly limits: FieldLimits;
-  /** Before and behind the digits. */
+  /** The bytes before and after the digits of its length. */
   readonly before: Buffer;
   readonly behind: Buffer;
   readonly hash: number;
@@ -25,7 +25,7 @@ interface SharedHead extends KnownHead {
   readonly owner: HeadMemo;
 }
 
-/** Those of all connections, the oldest first. Of two with the same hash it holds one. */
+/** The shared heads of all connections, the oldest first. Of two heads with the same hash only one is kept. */
 export class SharedHeads {
   readonly #byHash = new Map<number, SharedHead>();
 
@@ -49,19 +49,19 @@ export class SharedHeads {
 
 export class HeadMemo {
   readonly #shared: SharedHeads;
-  /** What it shares. */
+  /** The heads that this connection has shared. */
   readonly owned = new Set<SharedHead>();
   #last: KnownHead | undefined = undefined;
-  /** It came with this connection, and is in no table yet. */
+  /** Whether the last head was received on this connection, and is not shared yet. */
   #isNew = false;
-  /** The last request had another head than the one before. */
+  /** Whether the last two requests had different heads. */
   #changes = false;
 
   constructor(shared: SharedHeads) {
     this.#shared = shared;
   }
 
-  /** As `readRequestHead`, which is asked where any other byte differs. */
+  /** Reads a head like `readRequestHead`, which is called if the head differs from known ones in more than the length. */
   read(bytes: Buffer, endsAt: number, limits: FieldLimits): RequestHead | WireFault {
     const last = this.#last;
     if (last !== undefined && last.limits === limits) {
@@ -76,7 +76,7 @@ export class HeadMemo {
     return head;
   }
 
-  /** Where the last one was another, this is likely another one, too: requests of many clients come over one connection of a proxy. */
+  /** Finds a known head. If the last two differed, shared ones are tried first: through a proxy, one connection has requests of many clients. */
   #find(last: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
     if (this.#changes) return this.#readShared(last, bytes, endsAt) ?? headOf(last, bytes, endsAt);
     const same = headOf(last, bytes, endsAt);
@@ -89,7 +89,7 @@ export class HeadMemo {
     for (const shared of this.owned) this.#shared.remove(shared);
   }
 
-  /** One whose length stands where that of the last one stood. */
+  /** Finds a shared head whose length is at the same position as in the last one. */
   #readShared({ before, behind, limits }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
     if (endsAt < before.length + behind.length) return undefined;
     this.#share();
@@ -103,7 +103,7 @@ export class HeadMemo {
     return found;
   }
 
-  /** Where somebody made something of its fields, it was let in. */
+  /** Shares the last head, if a reader computed something from its fields: then the request was accepted. */
   #share(): void {
     const last = this.#last;
     if (!this.#isNew || last === undefined || last.head.fields.made === undefined) return;
@@ -128,7 +128,7 @@ function headOf({ head, before, behind }: KnownHead, bytes: Buffer, endsAt: numb
   return length === head.bodyBytes ? head : { ...head, bodyBytes: length };
 }
 
-/** The number between two parts of a known head; undefined where anything else differs, or where it could be written in two ways. */
+/** The number between two parts of a known head; undefined where other bytes differ, or the number could be written in two ways. */
 export function lengthBetween(before: Buffer, behind: Buffer, bytes: Buffer, endsAt: number): number | undefined {
   const startsAt = before.length;
   const digits = endsAt - startsAt - behind.length;
@@ -144,7 +144,7 @@ export function lengthBetween(before: Buffer, behind: Buffer, bytes: Buffer, end
   return behind.compare(bytes, endsAt - behind.length, endsAt) === 0 ? length : undefined;
 }
 
-/** Of all but the digits. It finds candidates; what is found is compared. */
+/** A hash of the head without its digits. It finds candidates, whose bytes are then compared. */
 function hashOf(bytes: Buffer, digitsAt: number, behindAt: number, endsAt: number): number {
   return addTo(addTo(0, bytes, 0, digitsAt), bytes, behindAt, endsAt);
 }

@@ -4,21 +4,21 @@ import { Buffer } from 'node:buffer';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 
-/** A longer body costs less as a second piece than as a copy. */
+/** Limit of a message that is copied into one piece; a longer body costs less as a second piece. */
 export const mostMessageBytes = 12 * 1024;
-/** Each short message is put together here: the system copies it at once, or the next one gets another buffer. */
+/** The buffer for short messages. The system copies them at once; otherwise the next message gets another buffer. */
 let message = Buffer.allocUnsafeSlow(mostMessageBytes);
 
-/** What no field may hold: it would end the line, or be no character of Latin-1. */
+/** Characters that no field may have: they would end the line, or are not in Latin-1. */
 const unwritable = /[^\t\x20-\x7e\x80-\xff]/;
 
-/** Whether it can be the value of a field. */
+/** Whether a text can be the value of a field. */
 export const isWritable = (text: string): boolean => !unwritable.test(text);
 
-/** A reason phrase, or none where that could not be written. */
+/** The reason phrase; empty where it cannot be written. */
 export const toReason = (text: string): string => (isWritable(text) ? text : '');
 
-/** Names and values in turn, each a line. */
+/** Header lines from a list of names and values alternately. */
 export function toFieldLines(headers: readonly string[]): string {
   let lines = '';
   for (let i = 0; i < headers.length; i += 2) {
@@ -29,11 +29,11 @@ export function toFieldLines(headers: readonly string[]): string {
   return lines;
 }
 
-/** The system has all that was written: what is encrypted, or waits behind other bytes, is on its way for a while. */
+/** Whether the system has all written bytes; false for TLS, which encrypts later, and if bytes wait for others. */
 export const hasLeft = (socket: Pick<Socket, 'writableLength'>): boolean =>
   socket.writableLength === 0 && !(socket instanceof TLSSocket);
 
-/** Head and body together are at most `mostMessageBytes`. False where the other side is behind. */
+/** Writes head and body, together at most `mostMessageBytes`. False where the other side does not read fast enough. */
 export function writeMessage(
   socket: Pick<Socket, 'write' | 'writableLength'>,
   head: string,
@@ -53,7 +53,7 @@ export function writeMessage(
   return isOpen;
 }
 
-/** The date of an answer, made once a second at most. */
+/** Makes the `date` line of answers, at most once a second. */
 export class DateLine {
   #text = '';
   #second = 0;

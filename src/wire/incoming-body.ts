@@ -1,21 +1,21 @@
-/** The body of one request as it arrives, passed to its reader or discarded. */
+/** Receives the body of one request, and passes it to its reader or discards it. */
 
 import type { Buffer } from 'node:buffer';
 import { ChunkReader } from './chunks.ts';
 import type { WireFault } from './fault.ts';
 import type { RequestSink } from './server-request.ts';
 
-/** For a body that is not needed any more. */
+/** Limit of bytes that are discarded of a body that is not needed any more. */
 const mostDiscardedBytes = 64 * 1024 * 1024;
 
 export class IncomingBody {
-  /** Why no more of it can be read. */
+  /** Why no more of the body can be read; undefined if nothing is wrong. */
   fault: WireFault | undefined = undefined;
 
   #sink: RequestSink | undefined = undefined;
   #isUnwanted = false;
   #discardedBytes = 0;
-  /** Of a body with a length: what has yet to come. */
+  /** For a body with a length: the number of bytes that have not arrived yet. */
   #leftBytes: number;
   readonly #chunks: ChunkReader | undefined;
 
@@ -24,7 +24,7 @@ export class IncomingBody {
     this.#chunks = bodyBytes === 'chunked' ? new ChunkReader(this) : undefined;
   }
 
-  /** What comes is taken; else it has to wait. */
+  /** Whether bytes are read or discarded at once; else they must wait. */
   get isTaken(): boolean {
     return this.#isUnwanted || this.#sink !== undefined;
   }
@@ -33,7 +33,7 @@ export class IncomingBody {
     return this.#chunks === undefined ? this.#leftBytes === 0 : this.#chunks.isOver;
   }
 
-  /** So much was discarded that its sender must be stopped. */
+  /** Whether so many bytes were discarded that their sender must be stopped. */
   get isTooMuch(): boolean {
     return this.#discardedBytes > mostDiscardedBytes;
   }
@@ -44,7 +44,7 @@ export class IncomingBody {
     else this.#sink = sink;
   }
 
-  /** For a body with a length that has no reader yet and arrived whole: the bytes of the body. */
+  /** The bytes of a body with a length, if it has no reader yet and has arrived completely; else undefined. */
   takeWhole(bytes: Buffer): Buffer | undefined {
     const length = this.#leftBytes;
     if (this.#chunks !== undefined || this.isTaken || this.fault !== undefined || bytes.length < length)
@@ -58,7 +58,7 @@ export class IncomingBody {
     this.#isUnwanted = true;
   }
 
-  /** Reads on, and returns where it stopped: at the end of the bytes, or after the body. */
+  /** Passes bytes on; returns where it stopped: at the end of the bytes, or after the body. */
   push(bytes: Buffer): number | WireFault {
     if (this.#chunks !== undefined) return this.#chunks.push(bytes, 0);
     const taken = Math.min(this.#leftBytes, bytes.length);
@@ -67,7 +67,7 @@ export class IncomingBody {
     return taken;
   }
 
-  /** All of it was read. */
+  /** Ends the body, as all of it was read. */
   end(): void {
     const sink = this.#sink;
     this.#sink = undefined;

@@ -1,4 +1,4 @@
-/** Pools for the gateway's own requests, one per origin, created on first use. */
+/** Keeps connection pools for the gateway's own requests, one per origin, created on first use. */
 
 import { ClientPool } from './client-pool.ts';
 import { type Connector, toServerAddress } from './connect.ts';
@@ -6,11 +6,11 @@ import type { Wheel } from './wheel.ts';
 
 interface OriginPoolsOptions {
   readonly wheel: Wheel;
-  /** To each. */
+  /** Limit of connections to each origin. */
   readonly connections: number;
 }
 
-/** More than anyone configures; further ones replace the first. */
+/** Limit of pools, more than anyone configures; a further pool replaces the oldest. */
 const mostPools = 256;
 
 export class OriginPools {
@@ -21,7 +21,7 @@ export class OriginPools {
     this.#options = options;
   }
 
-  /** `group`: what must not share connections with others. */
+  /** The pool for an origin. `group`: requests of different groups must not share connections. */
   of(group: string, origin: string, connector: () => Connector): ClientPool {
     const key = `${group} ${origin}`;
     const known = this.#pools.get(key);

@@ -9,23 +9,23 @@ export interface RequestHead {
   readonly method: string;
   /** A path with its query. */
   readonly target: string;
-  /** Of HTTP/1. */
+  /** The minor version of HTTP/1. */
   readonly minor: 0 | 1;
   readonly fields: Fields;
-  /** As announced, `chunked`, or 0 where nothing is said. */
+  /** The announced length, `chunked`, or 0 where the head announces no body. */
   readonly bodyBytes: number | 'chunked';
-  /** The connection may serve another request. */
+  /** Whether the connection may serve another request. */
   readonly keepAlive: boolean;
-  /** The client waits for `100 Continue` before it sends the body. */
+  /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
 }
 
 const hostPattern = /^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~-]+)(?::[0-9]{1,5})?$/;
 const lengthPattern = /^(?:0|[1-9][0-9]{0,15})$/;
-/** Named in `Connection`, one of these would be dropped by the next hop and the message would change its shape. */
+/** Names that `Connection` must not list: the next hop would drop such a field, and the message would change its meaning. */
 const neverHopByHop = new Set(['content-length', 'transfer-encoding', 'host', 'authorization', 'content-type']);
 
-/** `bytes` up to `endsAt` are a head with its blank line. */
+/** Parses the head in `bytes` up to `endsAt`, with its blank line. */
 export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimits): RequestHead | WireFault {
   const text = bytes.toString('latin1', 0, endsAt - 2);
   let at = 0;
@@ -55,7 +55,7 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
   return 'kind' in head ? { ...head, request: { method, fields } } : head;
 }
 
-/** The last of `HTTP/1.1`, where that and the end of the line stand there. */
+/** The minor version, if `HTTP/1.0` or `HTTP/1.1` and the end of the line are at this position; else undefined. */
 function minorVersion(text: string, at: number): 0 | 1 | undefined {
   if (!text.startsWith('HTTP/1.', at) || text.charCodeAt(at + 8) !== cr || text.charCodeAt(at + 9) !== lf)
     return undefined;
@@ -70,7 +70,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   let length: string | undefined;
   let isChunked = false;
   let keepAlive = minor === 1;
-  /** Whatever else is said of the connection. */
+  /** True if the connection must end, whatever else its header says. */
   let ends = false;
   let expectsContinue = false;
   for (let i = 0; i < fields.count; i += 1) {

@@ -1,29 +1,29 @@
-/** The response to one request: head, body, trailers. The head and the first data are sent in one write. */
+/** Writes the response to one request: head, body, trailers. The head and the first data are sent in one write. */
 
 import { Buffer } from 'node:buffer';
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { DateLine, hasLeft, mostMessageBytes, toFieldLines, toReason, writeMessage } from './head-writer.ts';
 
-/** How the client finds the end of the body; with `none`, the connection ends, or there is no body. */
+/** How the client finds the end of the body. `none`: the body ends with the connection, or there is no body. */
 export type Framing = 'length' | 'chunked' | 'none';
 
-/** Notified when everything written was sent, and more may follow. An object and no callback: V8 keeps closures that are never called. */
+/** Called when all written bytes were sent, and more may be written. An object, as V8 keeps closures that are never called. */
 export interface AnswerWatcher {
   onDrain(): void;
 }
 
-/** Notified when an answer is over: it was sent whole, or the connection has ended. */
+/** Called when an answer is over: it was sent completely, or the connection has ended. */
 export interface AnswerEnd {
   onAnswerClosed(isWhole: boolean): void;
 }
 
-/** What carries answers to their client. */
+/** What sends answers to their client: the server's side of a connection. */
 export interface AnswerCarrier {
   readonly socket: Pick<Socket, 'cork' | 'uncork' | 'write' | 'writableLength'>;
-  /** The last lines of a head, about the connection; this may decide that it is the last answer. */
+  /** The last lines of a head, about the connection; the call may decide that this is the last answer. */
   closingLines(answer: ServerAnswer): string;
-  /** What is left of the head, or of the framing, and of the body. */
+  /** Writes the rest of an answer: `text` is what remains of the head or the framing. */
   writeLast(text: string, body: Buffer | undefined): void;
   answerWritten(): void;
   breakOff(reset: boolean): void;
@@ -35,15 +35,15 @@ const okLine = 'HTTP/1.1 200 OK\r\n';
 const dates = new DateLine();
 
 export class ServerAnswer {
-  /** Whether another request may follow on the connection; it counts when the head is written. */
+  /** Whether another request may follow on the connection; read when the head is written. */
   keepAlive: boolean;
-  /** The head has been written, or waits for what comes with it. */
+  /** Whether the head was written, or waits for the first data. */
   headersSent = false;
-  /** Nothing more will be written. */
+  /** Whether nothing more will be written. */
   isEnded = false;
-  /** It was sent completely, or the connection has closed. */
+  /** Whether the answer was sent completely, or the connection has closed. */
   isClosed = false;
-  /** Names and values in turn, for whatever head it will have. */
+  /** Headers that any head of this answer gets: names and values alternately. */
   readonly standing: string[] = [];
   drains: AnswerWatcher | undefined = undefined;
   ends: AnswerEnd | undefined = undefined;
@@ -51,7 +51,7 @@ export class ServerAnswer {
   readonly #carrier: AnswerCarrier;
   readonly #isHead: boolean;
   readonly #isOld: boolean;
-  /** Until it leaves. */
+  /** The head until it is sent; then empty. */
   #head = '';
   #isChunked = false;
 
@@ -62,7 +62,7 @@ export class ServerAnswer {
     this.keepAlive = keepAlive;
   }
 
-  /** A whole answer, its body given as text; the length of it in bytes comes back. */
+  /** Sends a complete answer with a text as its body; returns the body's length in bytes. */
   send(status: number, headers: readonly string[], body: string): number {
     const bytes = Buffer.from(body);
     const own = ['content-length', String(bytes.length), 'date', dates.at(Date.now())];
@@ -71,12 +71,12 @@ export class ServerAnswer {
     return bytes.length;
   }
 
-  /** Sent with the first piece of the body, at the end, or when it is flushed. With `length`, the headers contain the length. */
+  /** Prepares the head, which is sent with the first data, at the end, or by `flush`. With `length`, the headers contain the length. */
   writeHead(status: number, statusText: string, headers: readonly string[], framing: Framing): void {
     this.writeHeadLines(status, statusText, toFieldLines(headers), framing);
   }
 
-  /** The same with headers as the lines of a head. */
+  /** Prepares the head like `writeHead`, with the headers as lines. */
   writeHeadLines(status: number, statusText: string, lines: string, framing: Framing): void {
     if (this.headersSent) throw new TypeError('the head of this answer was written before');
     this.headersSent = true;
@@ -89,7 +89,7 @@ export class ServerAnswer {
     this.#head = `${line}${lines}${standing}${coding}${own}`;
   }
 
-  /** How bodies of unknown length are framed for this client. */
+  /** Framing of bodies of unknown length that this client understands. */
   get openFraming(): Framing {
     return this.#isOld ? 'none' : 'chunked';
   }
@@ -98,7 +98,7 @@ export class ServerAnswer {
     return hasLeft(this.#carrier.socket);
   }
 
-  /** False if the reader is behind: `onDrain` is called when it has caught up. */
+  /** Writes a part of the body. False if the reader is behind: `onDrain` is called when it has caught up. */
   write(chunk: Buffer): boolean {
     if (this.isClosed) return true;
     const { socket } = this.#carrier;
@@ -116,7 +116,7 @@ export class ServerAnswer {
     return isOpen;
   }
 
-  /** The head alone, where what follows may be far off. */
+  /** Sends the head alone, if its first data may take a while. */
   flush(): void {
     if (this.#head === '' || this.isClosed) return;
     const head = this.#head;
@@ -124,7 +124,7 @@ export class ServerAnswer {
     this.#carrier.socket.write(head, 'latin1');
   }
 
-  /** Trailers as lines; they leave where the body has no announced length. */
+  /** Ends the answer. Trailers (as lines) are sent if the body has no announced length. */
   end(chunk?: Buffer, trailers = ''): void {
     if (this.isEnded || this.isClosed) return;
     this.isEnded = true;
@@ -140,8 +140,8 @@ export class ServerAnswer {
   }
 
   /**
-   * Half an answer is out: a proper end would make it look whole. What was written still leaves, then the socket breaks; where
-   * the end of the connection would be the end of the body, only a reset tells the two apart.
+   * Breaks an answer off: a proper end would make it look complete. Written bytes are still sent, then the socket is closed. `endsWithConnection`:
+   * the body has no other end, so that only a reset shows the break.
    */
   cut(endsWithConnection: boolean): void {
     if (this.isClosed) return;
@@ -149,7 +149,7 @@ export class ServerAnswer {
     this.#carrier.breakOff(endsWithConnection);
   }
 
-  /** From now on its reader has so long for each part of it. */
+  /** Limits the time that the reader may take for each part of the answer, from now on. */
   limitReader(idleMs: number): void {
     if (!this.isClosed) this.#carrier.limitReader(idleMs);
   }

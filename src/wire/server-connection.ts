@@ -14,15 +14,15 @@ import type { Served, ServerContext } from './server-context.ts';
 import { type RequestSink, type RequestSource, ServerRequest } from './server-request.ts';
 import type { Bucket } from './wheel.ts';
 
-/** What a client still sends is let in and forgotten for so long: a connection that is closed on it at once may lose the answer. */
+/** How long bytes that a client still sends are discarded at the end: if the connection was closed at once, the client could lose the answer. */
 const lingerMs = 1_000;
-/** For a body that has no reader yet. */
+/** Limit of held bytes of a body that has no reader yet. */
 const unreadBytes = 64 * 1024;
-/** How long a reader may take for what was already written when an answer broke off. */
+/** How long a reader may take for the bytes that were written before an answer broke off. */
 const lastWordsMs = 10_000;
 const never = Number.POSITIVE_INFINITY;
 
-/** Between requests; within one; closing after its last answer; closed. */
+/** `open`: between requests; `serving`: within one; `ending`: closing after the last answer. */
 type State = 'open' | 'serving' | 'ending' | 'closed';
 
 const nothing = Buffer.alloc(0);
@@ -40,26 +40,26 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #state: State = 'open';
   #request: ServerRequest | undefined = undefined;
   #answer: ServerAnswer | undefined = undefined;
-  /** Of the request, where it has one. */
+  /** The body of the request, if it has one. */
   #body: IncomingBody | undefined = undefined;
-  /** Bytes not read yet: of a body without a reader, or of the next request. */
+  /** Bytes that were not read yet: of a body without a reader, or of the next request. */
   readonly #held = new ByteHold();
-  /** The reader of the body wants a pause; nothing is read from the socket at the moment, for that reason or another. */
+  /** Whether reading from the socket is paused, for the reader of the body or for another reason. */
   #isPaused = false;
   #isStopped = false;
   #asked = false;
   #isTurning = false;
-  /** All of the answer was written; not all of it has left perhaps. */
+  /** Whether the whole answer was written; perhaps not all of it was sent. */
   #isWritten = false;
-  /** An answer was not sent at once; the end of this one shows when it was. */
+  /** Whether an answer was not sent at once, so that a callback must report when this one is sent. */
   #isSlow = false;
   #hasCallback = false;
   #headStartedMs = 0;
-  /** Of a reader that is behind: how long each part may take, and how much it had when that was looked at. */
+  /** Limits for a reader that is behind: the time for each part, and how many bytes it had read at the last check. */
   #readerMs = 0;
   #readBytes = 0;
   #peerEnded = false;
-  /** Also called for what will never leave. */
+  /** Called when written bytes were sent; with an error, if they never will be. */
   readonly #onFlushed = (error?: Error | null): void => {
     if (!error) this.#flushed();
   };
@@ -101,7 +101,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     }
   }
 
-  /** It waits for its reader, or for the previous answer; where it is too much, the sender is paused too. */
+  /** Holds bytes until their reader or the previous answer is ready; above a limit, the sender is paused too. */
   #hold(chunk: Buffer): void {
     this.#held.push(chunk);
     const isAhead = this.#request?.isComplete === true;
@@ -171,7 +171,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
 
   // Requests.
 
-  /** As many as came and can be answered at once; a loop and no recursion, as hundreds may have come together. */
+  /** Reads as many requests as have arrived and can be answered at once. A loop, because hundreds may have arrived together. */
   #readRequests(first: Buffer): void {
     this.#isTurning = true;
     let chunk = first;
@@ -183,7 +183,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#endWithPeer();
   }
 
-  /** Nothing more will come behind what was served. */
+  /** Ends the connection, if the client has ended its side and all its requests are answered. */
   #endWithPeer(): void {
     if (this.#peerEnded && this.#state === 'open' && !this.#isTurning) this.#onEnd();
   }
@@ -225,7 +225,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#context.handler.onRequest(request, answer);
   }
 
-  /** For what never became a request. */
+  /** Answers bytes that never became a request. */
   #refuse(fault: WireFault): void {
     if (!this.socket.writable) {
       this.socket.destroy();
@@ -340,7 +340,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     return answer.keepAlive ? keepAliveLines(settings.keepAliveMs) : 'Connection: close\r\n\r\n';
   }
 
-  /** Most answers are sent at once, and a callback costs more than checking whether they were. */
+  /** Writes the end of an answer. Mostly without a callback, because most answers are sent at once, and checking that costs less. */
   writeLast(text: string, body: Buffer | undefined): void {
     this.#hasCallback = this.#isSlow;
     const callback = this.#hasCallback ? this.#onFlushed : undefined;
@@ -372,7 +372,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     }
   }
 
-  /** Called when all that was written has left; it may be called again. */
+  /** Called when all written bytes were sent; it may be called again. */
   #flushed(): void {
     if (!this.#isWritten || this.#state !== 'serving' || this.socket.writableLength > 0) return;
     this.#readerMs = 0;
@@ -399,12 +399,12 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     if (!this.#isTurning) this.#readRequests(this.#held.take());
   }
 
-  /** What a client sent before it ended its side may hold more requests. */
+  /** Whether more requests may follow: the bytes that a client sent before it ended its side may contain some. */
   get #mayHaveNext(): boolean {
     return !this.#peerEnded || this.#held.length > 0;
   }
 
-  /** Sends what is written and the end of it, then forgets what still comes for a moment. */
+  /** Ends the connection after what is written, then discards received bytes for a moment. */
   #finishConnection(): void {
     this.#state = 'ending';
     this.#held.take();

@@ -1,4 +1,4 @@
-/** What all connections of a server share: settings, handler, timers. */
+/** Types of what all connections of a server share: settings, handler, timers. */
 
 import type { Socket } from 'node:net';
 import type { WireFault } from './fault.ts';
@@ -11,32 +11,32 @@ import type { Timed, Wheel } from './wheel.ts';
 export interface ServerSettings {
   readonly headBytes: number;
   readonly fields: FieldLimits;
-  /** For a head, from its first byte; for a request with its body; between two requests. */
+  /** Timeouts: for a head from its first byte, for a request with its body (`requestMs`), between two requests (`keepAliveMs`). */
   readonly headMs: number;
   readonly requestMs: number;
   readonly keepAliveMs: number;
-  /** A client that ends its side has left, unless it is answered all the same. */
+  /** Whether a client that ended its side is still answered; else it counts as gone. */
   readonly answersHalfClosed: boolean;
 }
 
 export interface ServerHandler {
   onRequest(request: ServerRequest, answer: ServerAnswer): void;
-  /** The whole answer to what never became a request, each character a byte; the connection ends with it. */
+  /** The whole answer to bytes that never became a request, one character per byte; the connection ends with it. */
   answerTo(fault: WireFault): string;
 }
 
-/** A connection that may be without a request. */
+/** A connection that may have no request at present. */
 export interface IdleConnection {
   readonly socket: Socket;
-  /** It has nothing to do at the moment, and no part of a request is here. */
+  /** Whether the connection has nothing to do, and no part of a request was received. */
   readonly isIdle: boolean;
-  /** When it was opened, or its last answer ended; on the monotonic clock. */
+  /** When the connection was opened, or its last answer ended; on the monotonic clock. */
   readonly idleSinceMs: number;
 }
 
-/** A connection, as its server sees it. */
+/** A connection as the server uses it. */
 export interface Served extends Timed, IdleConnection {
-  /** Its time is up: nothing more is read of its request. */
+  /** Called when the connection's time is up: nothing more of its request is read. */
   expire(): void;
 }
 
@@ -46,7 +46,7 @@ export interface ServerContext {
   readonly handler: ServerHandler;
   readonly wheel: Wheel;
   readonly heads: SharedHeads;
-  /** Does what can wait, some of it in each turn of the event loop. */
+  /** Calls `expire` later: some connections in each turn of the event loop. */
   spread(connection: Served): void;
   closed(connection: Served): void;
 }

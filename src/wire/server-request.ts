@@ -1,19 +1,19 @@
-/** A received request: its head at once, its body on demand. */
+/** A received request: its head is available at once, its body on demand. */
 
 import type { Buffer } from 'node:buffer';
 import type { WireFault } from './fault.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Takes a body as it comes. */
+/** Receives a body as it arrives. */
 export interface RequestSink {
   onBody(piece: Buffer): void;
   onBodyEnd(): void;
-  /** Nothing more comes: what does is no body, came too slowly, or broke off. */
+  /** The body ends with a fault: its bytes were invalid, too slow, or broke off. */
   onBodyFault(fault: WireFault): void;
 }
 
-/** Where a request comes from. */
+/** The connection that a request was received on. */
 export interface RequestSource {
   readonly socket: { readonly remoteAddress?: string | undefined };
   faultOf(request: ServerRequest): WireFault | undefined;
@@ -29,10 +29,10 @@ export class ServerRequest {
   readonly target: string;
   readonly minor: 0 | 1;
   readonly fields: Fields;
-  /** As announced, `chunked`, or 0 where nothing is said. */
+  /** The announced length, `chunked`, or 0 where the head announces no body. */
   readonly bodyBytes: number | 'chunked';
   readonly expectsContinue: boolean;
-  /** All of it is here. */
+  /** Whether the whole request has arrived. */
   isComplete = false;
 
   readonly #source: RequestSource;
@@ -47,7 +47,7 @@ export class ServerRequest {
     this.#source = source;
   }
 
-  /** Its value; `name` in lower case. */
+  /** The value of a header; `name` in lower case. */
   header(name: string): string | undefined {
     return this.fields.get(name);
   }
@@ -56,22 +56,22 @@ export class ServerRequest {
     return this.#source.socket.remoteAddress;
   }
 
-  /** Why its body cannot be read to its end, where that is known by now. */
+  /** Why the body cannot be read to its end; undefined while nothing is known. */
   get fault(): WireFault | undefined {
     return this.#source.faultOf(this);
   }
 
-  /** Asks a client for its body that waits for that. */
+  /** Sends `100 Continue` to a client that waits for it before it sends its body. */
   askForBody(): void {
     this.#source.askForBody(this);
   }
 
-  /** The body where all of it is here already, as with most that are short; else it has to be read. */
+  /** The whole body if it has arrived already, as most short ones have; else undefined, and it must be read. */
   takeWhole(): Buffer | undefined {
     return this.#source.takeWhole(this);
   }
 
-  /** The body goes to this one; what came before is handed over at once. Nothing comes of a request that is over. */
+  /** Passes the body to `sink`, at first what has arrived. Does nothing for a request that is over. */
   read(sink: RequestSink): void {
     this.#source.read(this, sink);
   }

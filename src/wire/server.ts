@@ -1,4 +1,4 @@
-/** An HTTP/1.1 server, with or without TLS: its connections, and their orderly shutdown. */
+/** Runs an HTTP/1.1 server, with or without TLS: keeps its connections, and shuts them down in order. */
 
 import { createServer as createPlainServer, type Server, type Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
@@ -9,14 +9,14 @@ import type { IdleConnection, Served, ServerContext, ServerHandler, ServerSettin
 import { Wheel } from './wheel.ts';
 
 export interface WireServer {
-  /** The platform's server, for listening, limits and certificates. */
+  /** Node's own server, which listens, limits connections and holds certificates. */
   readonly server: Server;
-  /** Connections that are open. */
+  /** Number of open connections. */
   readonly size: number;
-  /** Those without a request; under TLS, those that have yet to shake hands among them. */
+  /** Connections without a request; for TLS also those whose handshake is not complete. */
   idle(): IdleConnection[];
   apply(settings: ServerSettings): void;
-  /** Answers that have yet to begin are the last of their connections. */
+  /** From now on, each connection ends after its next answer that has not begun yet. */
   beginDrain(): void;
   closeIdle(): void;
   closeAll(): void;
@@ -26,14 +26,14 @@ interface Handshake extends IdleConnection {
   isIdle: boolean;
 }
 
-/** Its time is up for many at once: so that the others do not wait for them. */
+/** How many expired connections are ended per turn of the event loop, so that others do not wait for many of them. */
 const expiredATurn = 25;
-/** Often enough that there are never many whose time is up. */
+/** Interval at which connections are checked; often enough that few expire at once. */
 const lookMs = 250;
 
 export function createWireServer(handler: ServerHandler, settings: ServerSettings, tls?: TlsOptions): WireServer {
   const connections = new Set<Served>();
-  /** Under TLS, all of them; and by the client's address, those that have yet to shake hands. */
+  /** For TLS: all sockets, and below by the client's address those whose handshake is not complete. */
   const sockets = new Set<Socket>();
   const handshakes = new Map<string, Handshake>();
   let expired: Served[] = [];
@@ -111,7 +111,7 @@ export function createWireServer(handler: ServerHandler, settings: ServerSetting
   };
 }
 
-/** The same for a connection before and after its handshake. */
+/** The client's address and port as a text, which is the same before and after the TLS handshake. */
 function peerOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }

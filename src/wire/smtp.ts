@@ -5,9 +5,9 @@ import { connect as openTcp, type Socket } from 'node:net';
 import { connect as openTls } from 'node:tls';
 
 export interface SmtpServer {
-  /** `smtp:` or `smtps:`, with user and password where the server wants them. */
+  /** URL with `smtp:` or `smtps:`, with user and password if the server requires them. */
   readonly url: string;
-  /** Further CAs; the platform's list where undefined. */
+  /** Additional CA certificates; undefined: the platform's list. */
   readonly ca?: string | undefined;
 }
 
@@ -16,19 +16,19 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Before the @ of `Message-ID`. */
+  /** The part before the @ of `Message-ID`. */
   readonly id: string;
   readonly atMs: number;
 }
 
 const patienceMs = 15_000;
-/** For the whole mail: other alerts wait for it. */
+/** Limit of the time for the whole mail, as other alerts wait for it. */
 const longestMs = 60_000;
 const ports = { 'smtp:': 587, 'smtps:': 465 };
 const longestAnswer = 64 * 1024;
 const lineOfBase64 = 76;
 
-/** A server refused, with an error text that contains no secret. */
+/** The error for a refusal by the server; its text contains no secret. */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
 }
@@ -95,7 +95,7 @@ class Dialogue {
     this.#waiting = undefined;
   }
 
-  /** The last line of an answer has a space behind its code. */
+  /** Ends an answer at its last line, which has a space after its code. */
   #settle(): void {
     const [whole] = /^(?:\d{3}-[^\n]*\n)*\d{3}(?: [^\n]*)?\r?\n/.exec(this.#received) ?? [];
     if (whole === undefined || this.#waiting === undefined) return;
@@ -126,7 +126,7 @@ class Dialogue {
     return this.expect(/^[A-Z]+/.exec(line)?.[0] ?? 'the message', ...codes);
   }
 
-  /** What it offers, a line each. */
+  /** Greets the server; returns what it offers, one line each. */
   async hello(): Promise<string> {
     const answer = await this.say('EHLO postern.localhost', 250);
     return answer.replaceAll(/^\d{3}[- ]/gm, '').replaceAll('\r', '');
@@ -171,7 +171,7 @@ class Dialogue {
 
 const isAscii = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
 
-/** Nothing in it can be a header of its own: line breaks are gone, and the text is base64. */
+/** The mail as text. Nothing in it can become a further header: line breaks are removed, and the text is base64. */
 function toMessage({ from, to, subject, text, id, atMs }: Mail): string {
   const line = subject.replaceAll(/[\r\n]+/g, ' ');
   const encoded = isAscii(line) ? line : `=?utf-8?B?${Buffer.from(line).toString('base64')}?=`;

@@ -1,21 +1,21 @@
-/** A timer wheel for all timeouts: checked often enough, and postponing one costs a single assignment. */
+/** A timer wheel for all timeouts: it checks them in steps, so that postponing a timeout costs a single assignment. */
 
 import { performance } from 'node:perf_hooks';
 
 export interface Timed {
-  /** On the monotonic clock; it may move while it is on the wheel, and is looked at when the old time has come. */
+  /** When the time is up, on the monotonic clock. It may be postponed while on the wheel, and is read when the old time has come. */
   dueMs: number;
-  /** Set by the wheel: undefined where it is on none. */
+  /** Set by the wheel; undefined for an entry that is on no wheel. */
   bucket: Bucket | undefined;
-  /** Set by the wheel: its index in the bucket. */
+  /** Set by the wheel: the entry's index in the bucket. */
   bucketIndex: number;
-  /** The time is up. It is on the wheel no longer, unless it puts itself there again. */
+  /** Called when the time is up. The entry is no longer on the wheel, unless it adds itself again. */
   onDue(nowMs: number): void;
 }
 
 /**
- * Entries that are checked together. A plain list, and each knows its index: a Map or a Set through which thousands of short-lived
- * things pass a second holds them until all garbage is collected, as each of its former tables leads to the next.
+ * Entries that are checked together. A plain list, in which each entry knows its index: a Map or Set used by thousands of short-lived entries a
+ * second keeps them in memory until a full garbage collection, as each of its former tables refers to the next.
  */
 export interface Bucket {
   readonly step: number;
@@ -29,7 +29,7 @@ export class Wheel {
   #timer: NodeJS.Timeout | undefined = undefined;
   #lastStep = 0;
 
-  /** Nothing is ever more than two steps late. */
+  /** `stepMs`: entries are at most two steps late. */
   constructor(stepMs: number) {
     this.#stepMs = stepMs;
   }
@@ -38,7 +38,7 @@ export class Wheel {
     return this.#size;
   }
 
-  /** Puts it on the wheel; where it is there already, only for an earlier time. */
+  /** Adds an entry. If it is on the wheel already, it only moves to an earlier time. */
   add(item: Timed): void {
     if (this.#timer === undefined) this.#start();
     const step = this.#stepOf(item.dueMs);
@@ -71,7 +71,7 @@ export class Wheel {
     return bucket;
   }
 
-  /** The step at which the time has passed. */
+  /** The step at which this time has passed. */
   #stepOf(dueMs: number): number {
     const step = Math.ceil(Math.min(dueMs, Number.MAX_SAFE_INTEGER) / this.#stepMs);
     return Math.max(step, this.#lastStep + 1);
