@@ -1,4 +1,4 @@
-/** The facts of a call: status, times, tokens, cost, and a link to its ledger row. */
+/** Shows the facts of a call: status, times, tokens, cost, and a link to its ledger row. */
 
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from 'wouter';
@@ -78,7 +78,7 @@ function tokensOf(json: unknown): number | undefined {
   return typeof total === 'number' ? total : undefined;
 }
 
-/** Events of the responses API contain the answer, which contains the usage. */
+/** The usage in an answer. Events of the responses API contain the answer, and the answer contains the usage. */
 const usageOf = (value: unknown): unknown => read(value, 'usage') ?? read(read(value, 'response'), 'usage');
 
 function totalOf(row: PlaygroundTry['item']): number | undefined {
@@ -115,7 +115,7 @@ function Notes({ headers }: { readonly headers: Readonly<Record<string, string>>
   return texts.map((text) => <Tag key={text}>{text}</Tag>);
 }
 
-/** The parts of the time as a bar, with labels below. */
+/** Draws the parts of a call's duration as a bar, with labels below. */
 function TimingBar({ answer }: { readonly answer: Answer }) {
   const spans = toSpans(answer);
   const total = spans.reduce((sum, { ms }) => sum + ms, 0);

@@ -57,10 +57,10 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
   );
 }
 
-/** What to do next, by the error code. */
+/** Advice on what to do next after an error. */
 interface Advice {
   readonly text: string;
-  /** A page of the console that can fix it. */
+  /** A page of the console where the cause can be fixed. */
   readonly link?: { readonly href: string; readonly title: string };
 }
 
@@ -123,7 +123,7 @@ const byCode: Readonly<Record<string, Advice>> = {
   overloaded: { text: 'The gateway is busy with other requests. Try again in a moment.' },
 };
 
-/** Undefined if the message says everything. */
+/** The advice for an error; undefined if its message says everything. */
 function adviceFor({ fault, status }: Pick<Answer, 'fault' | 'status'>): Advice | undefined {
   const advice = fault?.code === undefined ? undefined : byCode[fault.code];
   if (advice !== undefined) return advice;

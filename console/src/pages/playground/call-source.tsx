@@ -1,4 +1,4 @@
-/** The source of a call: the equivalent curl command, and both raw bodies. */
+/** Shows the source of a call: the equivalent curl command, and both raw bodies. */
 
 import { Group, Paper, Tabs, Text } from '@mantine/core';
 import { memo, useMemo } from 'react';
@@ -13,12 +13,12 @@ import { usePlaygroundModels } from './model-choice.tsx';
 
 interface CallSourceProps {
   readonly operation: Operation;
-  /** The current state of the form. */
+  /** The call as the form describes it now. */
   readonly call: Call;
   readonly answer: Answer | undefined;
 }
 
-/** Bodies may have megabytes, and a page is rendered with each word of a stream: this is rendered again only for a new call. */
+/** Rendered again only for a new call: bodies may have megabytes, and the page renders for each piece of a streamed answer. */
 export const CallSource = memo(function CallSource({ operation, call, answer }: CallSourceProps) {
   const { data } = usePlaygroundModels(operation);
   const curl = toCurl({ baseUrl: data?.clientUrl ?? '', ...call });
@@ -82,11 +82,11 @@ interface JsonProps {
   readonly value: unknown;
   readonly title: string;
   readonly label: string;
-  /** The text to copy, if it is not the shown one. */
+  /** The text to copy, if it differs from the one shown. */
   readonly whole?: string;
 }
 
-/** Long vectors are cut; copying takes all of them. */
+/** Shows JSON. Long vectors are cut; copying takes them whole. */
 function Json({ value, title, label, whole }: JsonProps) {
   const { text, isShortened } = useMemo(() => shorten(value), [value]);
   if (!isShortened && whole === undefined) return <Snippet code={text} language={title} label={label} />;

@@ -1,4 +1,4 @@
-/** A call as text: the curl command with the secret in a variable, and formatted JSON. */
+/** Writes a call as text: a curl command with the secret in a variable, and formatted JSON. */
 
 import { type GatewayRoute, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { toBodyText, toCurlLine } from '../../parts/snippets/curl-line.ts';
@@ -10,7 +10,7 @@ interface CurlFacts {
   readonly baseUrl: string;
   readonly route: GatewayRoute;
   readonly model: string;
-  /** As it is sent. */
+  /** The body as it is sent. */
   readonly body: unknown;
   readonly form?: readonly FormPart[] | undefined;
 }
@@ -22,7 +22,7 @@ export function toCurl({ baseUrl, route, model, body, form }: CurlFacts): string
   return toCurlLine({ baseUrl, path, body: isLong(text) ? bodyFile : text, isStream: isStreamed(body) });
 }
 
-/** The same for code over plain HTTP. */
+/** The call for code examples, over plain HTTP. */
 export function toHttpCall({ route, model, body, form }: Omit<CurlFacts, 'baseUrl'>, baseUrl: string): HttpCall {
   const path = toPath(route, model);
   if (form === undefined) return { baseUrl, path, body, isStream: isStreamed(body) };
@@ -35,19 +35,19 @@ export function toHttpCall({ route, model, body, form }: Omit<CurlFacts, 'baseUr
 const isStreamed = (body: unknown): boolean =>
   typeof body === 'object' && body !== null && 'stream' in body && body.stream === true;
 
-/** Files by their names, as if they were in the current folder of the shell. */
+/** The parts of a form, with files by their names, as if they were in the shell's current folder. */
 function toFormFacts(form: readonly FormPart[]) {
   const files = form.flatMap(({ name, value }) => (typeof value === 'string' ? [] : [`${name}=@${value.name}`]));
   const texts = form.flatMap(({ name, value }) => (typeof value === 'string' ? [`${name}=${value}`] : []));
   return { parts: files, texts };
 }
 
-/** Images make a line too long for a shell: then the body comes from a file. */
+/** Stands for a body that is too long for a command line, such as one with images: the command reads it from a file. */
 export const bodyFile = '@body.json';
 const mostCharacters = 50_000;
 const isLong = (text: string): boolean => text.length > mostCharacters;
 
-/** With `{model}` in the position of the model. */
+/** The path of a route, with `{model}` where the model's name belongs. */
 export const toPattern = (route: GatewayRoute): string =>
   route === 'engines-embeddings' ? '/v1/engines/{model}/embeddings' : operationRows[route].path;
 
@@ -65,7 +65,7 @@ interface Shortened {
   readonly isShortened: boolean;
 }
 
-/** Cuts long vectors and long texts, and adds how much was left out. */
+/** Cuts long vectors and long texts, and notes how much was left out. */
 export function shorten(value: unknown): Shortened {
   let isShortened = false;
 

@@ -12,7 +12,7 @@ export interface FormPart {
 export interface Call {
   readonly route: GatewayRoute;
   readonly model: string;
-  /** For a form, its fields, with files by their names. */
+  /** The JSON body; for a form, its fields, with files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
   /** The parts of a form, instead of a JSON body. */
   readonly form?: readonly FormPart[];
@@ -24,7 +24,7 @@ interface GatewayFault {
   readonly param: string | undefined;
 }
 
-/** `refused`: an error status. `cut`: the connection broke. `stopped`: by the user. */
+/** How a call ended. `refused`: with an error status. `cut`: the connection broke. `stopped`: by the user. */
 type Ending = 'answered' | 'refused' | 'cut' | 'stopped';
 
 export interface Answer {
@@ -33,12 +33,12 @@ export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly requestId: string | undefined;
-  /** Undefined if the body is no JSON; a list of events for a stream. */
+  /** The body as JSON: undefined if it is no JSON, a list of events for a stream. */
   readonly json: unknown;
   readonly text: string;
   readonly bytes: number;
   readonly isStream: boolean;
-  /** Set if the body is audio. */
+  /** The sound, if the body is audio. */
   readonly sound: Blob | undefined;
   readonly fault: GatewayFault | undefined;
   readonly firstByteMs: number;
@@ -47,7 +47,7 @@ export interface Answer {
 
 interface CallOptions {
   readonly signal: AbortSignal;
-  /** Used instead of the console's own key; sent once and not stored. */
+  /** A key to use instead of the console's own; sent once and not stored. */
   readonly key: string | undefined;
   /** Called with each event of a stream. */
   readonly onEvent?: ((event: unknown) => void) | undefined;
@@ -55,7 +55,7 @@ interface CallOptions {
 
 const byGateway = (response: Response): boolean => response.headers.get('x-postern-answer') === 'gateway';
 
-/** Throws if the console's server refuses, or cannot be reached. */
+/** Sends a call. Throws if the console's server refuses it or cannot be reached. */
 export async function callGateway(call: Call, { signal, key, onEvent }: CallOptions): Promise<Answer> {
   const startedMs = performance.now();
   const { route, model, body, form } = call;
@@ -92,11 +92,11 @@ export async function callGateway(call: Call, { signal, key, onEvent }: CallOpti
   };
 }
 
-/** The model is in the path, not in the body. */
+/** Whether the path names the model, so that the body does not. */
 const namesModel = (route: GatewayRoute): boolean =>
   route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
-/** The audio type; undefined for a text response. */
+/** The media type of a response with audio; undefined for a text response. */
 function toSoundType({ route }: Call, { ok, headers }: Response): string | undefined {
   const type = headers.get('content-type') ?? '';
   const said = /^audio\/[\w.+-]+/.exec(type)?.[0];
@@ -119,7 +119,7 @@ interface Reading {
 
 interface ReadBody {
   readonly text: string;
-  /** Kept if it is no text. */
+  /** The received bytes, if the body is not text. */
   readonly raw: readonly Uint8Array<ArrayBuffer>[];
   readonly bytes: number;
   readonly events: readonly unknown[];
@@ -176,7 +176,7 @@ function toEnding(response: Response, read: ReadBody, isStream: boolean): Ending
   return isStream && !read.isDone && !read.events.some(hasFinishReason) ? 'cut' : 'answered';
 }
 
-/** The last events of complete streams that do not end with `[DONE]`. */
+/** Events that end a complete stream, for streams without `[DONE]`. */
 const lastEvents: readonly unknown[] = [
   'message_stop',
   'response.completed',
@@ -207,11 +207,11 @@ function toFault(json: unknown, text: string): GatewayFault {
 
 const toText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** A field of a value that may be no object, as an upstream wrote it. */
+/** The value of a field; undefined if the value, written by an upstream, is no object. */
 export const read = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** A field that is a list; empty if it is none. */
+/** A field's list; empty if it is no list. */
 export function readList(value: unknown, name: string): readonly unknown[] {
   const list = read(value, name);
   return Array.isArray(list) ? list : [];
@@ -236,7 +236,7 @@ interface Span {
   readonly ms: number;
 }
 
-/** `gateway;dur=1.2, upstream;dur=30` by name. */
+/** Durations by name, from a header such as `gateway;dur=1.2, upstream;dur=30`. */
 export function parseServerTiming(text: string): ReadonlyMap<string, number> {
   const spans = new Map<string, number>();
   for (const entry of text.split(',')) {
@@ -248,7 +248,7 @@ export function parseServerTiming(text: string): ReadonlyMap<string, number> {
   return spans;
 }
 
-/** Empty if the gateway does not send it. */
+/** The parts of the call's duration; empty if the gateway does not send them. */
 export function toSpans({ headers, totalMs }: Pick<Answer, 'headers' | 'totalMs'>): Span[] {
   const said = parseServerTiming(headers['server-timing'] ?? '');
   const gatewayMs = said.get('gateway');

@@ -1,4 +1,4 @@
-/** Form fields made from a description: input, what is sent, and what is missing. */
+/** Makes form fields from a description: their input, what they send, and what is missing. */
 
 import {
   Autocomplete,
@@ -32,25 +32,25 @@ export interface FilesProps {
 export interface Field {
   /** The name in the form. */
   readonly name: string;
-  /** `texts`: several in one field. `suggest`: any text, with suggestions. */
+  /** The kind of input. `texts`: several texts in one field. `suggest`: any text, with suggestions. */
   readonly kind: 'text' | 'line' | 'texts' | 'number' | 'choice' | 'suggest' | 'switch' | 'check' | 'files';
-  /** `#` stands for the number of texts. */
+  /** The label, in which `#` stands for the number of texts. */
   readonly label: string;
   readonly description?: string;
   readonly placeholder?: string;
-  /** Least and most lines of a text. */
+  /** Smallest and largest number of lines of a text field. */
   readonly rows?: readonly [number, number];
   readonly range?: { readonly min?: number; readonly max?: number; readonly step?: number };
   readonly choices?: readonly (string | { readonly value: string; readonly label: string })[];
   readonly initial?: string | boolean;
-  /** The name in the body; default: the name in the form. */
+  /** The name in the body; undefined: the name in the form. */
   readonly sentAs?: string;
-  /** What it adds to the body, if that is more than its value. */
+  /** What the field adds to the body, if that is more than its value. */
   readonly toBody?: (value: string, form: Values) => Readonly<Record<string, unknown>>;
   /** The message if a required field is empty. */
   readonly needed?: string;
   readonly faultOf?: (value: string) => string | undefined;
-  /** Undefined: always shown. */
+  /** Whether the field is shown; undefined: always. */
   readonly isShown?: (form: Values) => boolean;
   readonly trimmed?: boolean;
   /** The CSS class of code in the field. */
@@ -58,7 +58,7 @@ export interface Field {
   readonly accept?: string;
   /** The largest number of files. */
   readonly most?: number;
-  /** In place of the usual file input. */
+  /** Replaces the usual file input. */
   readonly view?: ComponentType<FilesProps>;
 }
 
@@ -203,7 +203,7 @@ export function Options({ fields, ...props }: FieldProps & { readonly fields: re
   );
 }
 
-/** Fills in the form with an example of what the route is for. */
+/** An example of what the route is for, with which the form can be filled in. */
 export interface Example {
   readonly title: string;
   readonly values: Values;
@@ -243,7 +243,7 @@ export const topP: Field = {
   range: { min: 0, max: 1, step: 0.05 },
 };
 
-/** A line end cannot be typed into the field. */
+/** The text in which a typed `\n` becomes a line end, which cannot be typed into the field. */
 export const toStopText = (stop: string): string => stop.replaceAll(String.raw`\n`, '\n');
 
 export const stop: Field = {
@@ -270,7 +270,7 @@ export const stream: Field = {
   toBody: () => ({ stream: true, stream_options: { include_usage: true } }),
 };
 
-/** Fields that the page has no input for: they are sent unchanged. */
+/** A field for JSON that is sent unchanged, for fields of the API that the page has no input for. */
 export const furtherFields = (placeholder: string): Field => ({
   name: 'further',
   kind: 'text',
@@ -284,5 +284,5 @@ export const furtherFields = (placeholder: string): Field => ({
   },
 });
 
-/** Parsers of a field return an error text if they cannot read it. */
+/** The error of a field's parser, which returns a text if it cannot read the field. */
 export const faultIn = (parsed: unknown): string | undefined => (typeof parsed === 'string' ? parsed : undefined);

@@ -1,4 +1,4 @@
-/** File inputs and downloads. */
+/** File inputs and download links of the playground. */
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text } from '@mantine/core';
 import { useId } from 'react';
@@ -10,7 +10,7 @@ import { useDrop } from './hooks.ts';
 interface FilePickProps {
   readonly label: string;
   readonly description: string;
-  /** As browsers take it: `image/png,image/jpeg`. */
+  /** Accepted types as browsers write them: `image/png,image/jpeg`. */
   readonly accept: string;
   readonly files: readonly File[];
   onChange(files: readonly File[]): void;
@@ -60,7 +60,7 @@ export function FilePick({ label, description, accept, files, onChange, most }: 
 }
 
 interface SaveLinkProps {
-  /** The URL of an object of this page. */
+  /** An object URL of data on this page. */
   readonly url: string;
   /** The file name for the download. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Hooks shared by playground tabs. */
+/** React hooks that several playground tabs share. */
 
 import { type DragEvent, useCallback, useEffect, useState } from 'react';
 import { readDraft, writeDraft } from '../../parts/forms/draft.ts';
@@ -6,7 +6,7 @@ import type { Values } from '../../parts/snippets/share.ts';
 
 type Put<T> = (change: Partial<T>) => void;
 
-/** Values typed into a tab are restored after a reload, and after a new sign-in. Values of the URL win over stored ones. */
+/** Keeps the values typed into a tab over a reload and a new sign-in. Values in the URL win over stored ones. */
 export function useKept<T extends object>(name: string, initial: T, wanted: Partial<T> = {}): readonly [T, Put<T>] {
   const key = `playground.${name}`;
   const [value, setValue] = useState<T>(() => ({ ...initial, ...onlyLike(readDraft(key) ?? {}, initial), ...wanted }));
@@ -23,7 +23,7 @@ export function useKept<T extends object>(name: string, initial: T, wanted: Part
   return [value, put];
 }
 
-/** Values stored by an older version may have other types. */
+/** Only those stored values whose type is still the same; an older version may have stored other types. */
 function onlyLike<T extends object>(draft: Readonly<Record<string, unknown>>, initial: T): Partial<T> {
   const fitting = Object.entries(draft).filter(
     ([name, value]) => name in initial && typeof value === typeof Reflect.get(initial, name),

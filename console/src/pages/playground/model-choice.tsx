@@ -13,14 +13,14 @@ import { refusesHidden } from '../../parts/words/operations.ts';
 import { textOf } from './fields.tsx';
 
 interface ModelChoiceProps {
-  /** If several, one of them is enough. */
+  /** The operation that the model must serve; if several are given, one of them is enough. */
   readonly operation: Operation | readonly Operation[];
   readonly value: string;
   onChange(model: string): void;
   readonly label?: string;
-  /** May be empty: a second model to compare with. */
+  /** Whether no model may be chosen, as for the second one of a comparison. */
   readonly optional?: boolean;
-  /** Used if none was chosen yet. */
+  /** The model that is chosen at first. */
   readonly wanted?: string | undefined;
 }
 
@@ -84,7 +84,7 @@ function placeholderFor(isPending: boolean, optional: boolean, count: number): s
   return optional ? 'None' : 'Choose a model';
 }
 
-/** An unknown name stays in the list: it came from the URL, or the model was deleted. */
+/** The models to choose from. An unknown name stays in the list: it came from the URL, or the model was deleted. */
 function toChoices(items: readonly PlaygroundModel[], value: string) {
   const known = items.map(({ id, visible }) => ({ value: id, label: visible ? id : `${id} (hidden)` }));
   const isKnown = value === '' || findModel(items, value) !== undefined;
@@ -139,7 +139,7 @@ export function ModelPair({ operation, form, put, wanted, isPair }: ModelPairPro
   );
 }
 
-/** Models that serve the operation, or one of several. */
+/** Models that serve the operation, or one of several operations. */
 export function usePlaygroundModels(operation: Operation | readonly Operation[]) {
   const wanted = [operation].flat();
   return useQuery({
@@ -155,7 +155,7 @@ export function usePlaygroundModels(operation: Operation | readonly Operation[])
   });
 }
 
-/** By its name, by an alias, or by a pattern that matches. */
+/** Finds a model by its name, by an alias, or by a pattern that matches. */
 export function findModel(items: readonly PlaygroundModel[], name: string): PlaygroundModel | undefined {
   const exact = items.find(({ id, aliases }) => id === name || aliases.includes(name));
   if (exact !== undefined || name === '') return exact;
@@ -167,7 +167,7 @@ function fits(pattern: string, name: string): boolean {
   return name.length >= start.length + end.length && name.startsWith(start) && name.endsWith(end);
 }
 
-/** What the gateway's built-in models are. */
+/** Describes the gateway's built-in models. */
 const builtInFacts: Readonly<Record<string, string>> = {
   'local/hash-embed': 'Built in: counts letters and words. It sees spelling, not meaning, and needs no network.',
   'local/bm25': 'Built in: classic keyword ranking (BM25). It matches words, not meaning, and needs no network.',

@@ -1,4 +1,4 @@
-/** A playground tab made from an operation's description: form, one or two responses, and the call as text. */
+/** Makes a playground tab from an operation's description: form, one or two responses, and the call as text. */
 
 import { SegmentedControl, Stack } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
@@ -39,11 +39,11 @@ export interface TabProps {
 export interface OperationSpec {
   /** The name under which the draft is stored. */
   readonly draft: string;
-  /** If several, one is chosen in the form. */
+  /** The operations of the tab; if there are several, one is chosen in the form. */
   readonly operations: readonly [Operation, ...Operation[]];
-  /** The route to call, if it is not an operation's own. */
+  /** The route to call, if it is not the operation's own route. */
   readonly route?: GatewayRoute;
-  /** Whether a second model may get the same call. */
+  /** Whether a second model can be chosen for the same call. */
   readonly isPair: boolean;
   readonly examples: readonly Example[];
   readonly fields: readonly Field[];
@@ -52,13 +52,13 @@ export interface OperationSpec {
   readonly runLabel: string;
   /** Shown until there is an answer. */
   readonly nothingYet: readonly [icon: IconName, text: string];
-  /** The message for anything missing that the fields do not check. */
+  /** Says what is missing, in addition to what the fields check themselves. */
   readonly missing?: (form: Values, files: Files) => string | undefined;
 }
 
 export interface Result {
   readonly pair: Pair;
-  /** The current state of the form. */
+  /** The call as the form describes it now. */
   readonly call: Call;
   readonly nothingYet: ReactNode;
 }
@@ -68,7 +68,7 @@ interface OperationTabProps extends TabProps {
   /** Renders one answer; several are rendered by `result`. */
   readonly render?: (answer: Answer) => ReactNode;
   readonly result?: (result: Result) => ReactNode;
-  /** In place of the usual call. */
+  /** Called instead of sending the usual call. */
   readonly onRun?: (call: Call, pair: Pair) => void;
 }
 

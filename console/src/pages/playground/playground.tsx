@@ -1,4 +1,4 @@
-/** The Playground page, where every route of the gateway can be tried. */
+/** Shows the Playground page, where every route of the gateway can be tried. */
 
 import './playground.css';
 import { Button, Group, PasswordInput, Popover, Skeleton, Stack, Tabs, Text } from '@mantine/core';
@@ -15,7 +15,7 @@ import { OwnKey } from './use-call.ts';
 /** A route as the page shows it. */
 interface TabEntry {
   readonly route: GatewayRoute;
-  /** Other routes tried in the same tab. */
+  /** Other routes that are tried in the same tab. */
   readonly also?: readonly GatewayRoute[];
   readonly title: string;
   /** One sentence for readers who do not know the route. */
@@ -151,7 +151,7 @@ export default function Playground() {
   );
 }
 
-/** The key that the page calls with: the playground's own, or one typed here, which is not stored. */
+/** Chooses the key for calls: the playground's own, or one typed here, which is not stored. */
 const KeyChoice = ({ value, onChange }: { readonly value: string; onChange(value: string): void }) => (
   <Popover width={340} position="bottom-end" trapFocus withinPortal>
     <Popover.Target>

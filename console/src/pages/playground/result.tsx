@@ -1,4 +1,4 @@
-/** The results of calls: the facts of each, and the tab's own view. */
+/** Shows the results of calls: the facts of each, and the tab's own view. */
 
 import { SimpleGrid, Stack, Text, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -11,7 +11,7 @@ import type { CallHandle, Pair } from './use-call.ts';
 interface PairResultProps {
   readonly pair: Pair;
   readonly call: Call;
-  /** Stands there until something was sent. */
+  /** Shown until a call was sent. */
   readonly nothingYet: ReactNode;
   render(answer: Answer): ReactNode;
 }
@@ -61,18 +61,18 @@ function One({
 interface CallResultProps {
   readonly pair: Pair;
   readonly call: Call;
-  /** Stands there until something was sent. */
+  /** Shown until a call was sent. */
   readonly nothingYet: ReactNode;
   /** The text for screen readers. */
   readonly announced: string;
-  /** The answer is still streaming: the last answer is not shown above it. */
+  /** Whether the answer is still streaming; the last answer is then not shown above it. */
   readonly isLive?: boolean;
-  /** More on how the call went. */
+  /** Further facts of the call. */
   readonly facts?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** One view of all answers. */
+/** Shows one view of all answers. */
 export function CallResult({ pair, call, nothingYet, announced, isLive, facts, children }: CallResultProps) {
   const { first, second, isRunning } = pair;
   const isOver = !(isLive === true && isRunning);

@@ -1,4 +1,4 @@
-/** The layout of a tab: input on one side, output on the other, the call as text below. */
+/** Lays out a tab: input on one side, output on the other, the call as text below. */
 
 import { Grid, Group, Kbd, Menu, Paper, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -13,16 +13,16 @@ import { When } from '../../parts/words/numbers.tsx';
 import type { Answer } from './call.ts';
 import { type Run, readRuns } from './hooks.ts';
 
-/** A share of the window's height. */
+/** Results that begin above this share of the window's height count as in view. */
 const highEnough = 0.75;
 
 interface TabFrameProps {
   readonly form: ReactNode;
   readonly result: ReactNode;
   readonly source: ReactNode;
-  /** A new answer is scrolled into view if it would be below the edge of the window. */
+  /** The answer; a new one is scrolled into view if it would be below the edge of the window. */
   readonly answer: Answer | undefined;
-  /** Two answers side by side need more width. */
+  /** Whether more width is needed, as for two answers side by side. */
   readonly isWide?: boolean;
 }
 
@@ -48,7 +48,7 @@ export function TabFrame({ form, result, source, answer, isWide = false }: TabFr
   );
 }
 
-/** Does nothing if form and results are side by side. */
+/** Scrolls to the results if they are not in view, which happens only if form and results are not side by side. */
 function bringIntoView(results: HTMLElement | null): void {
   if (results === null || results.getBoundingClientRect().top < window.innerHeight * highEnough) return;
   const behavior = window.matchMedia('(prefers-reduced-motion: reduce)').matches ? 'auto' : 'smooth';
@@ -74,7 +74,7 @@ interface RunBarProps {
   readonly tools?: ReactNode;
 }
 
-/** Starts and stops a call; always in view, however long the form is. */
+/** The button that starts and stops a call; always in view, however long the form is. */
 export const RunBar = ({ label, isRunning, onStop, missing, tools }: RunBarProps) => (
   <Group gap="sm" className="play-run">
     <Needs role="editor">
@@ -151,7 +151,7 @@ export function FormTools({ draft, route, values, onPick }: FormToolsProps) {
   );
 }
 
-/** The longest text of a form identifies a run best. */
+/** A summary of a run: the longest text of its form, which identifies it best. */
 const summaryOf = ({ model: _, ...values }: Values): string =>
   Object.values(values)
     .filter((value) => typeof value === 'string')
@@ -164,7 +164,7 @@ interface CallFormProps {
   readonly children: ReactNode;
 }
 
-/** Ctrl+Enter sends the call from every field. */
+/** The form of a call. Ctrl+Enter sends the call from every field. */
 export function CallForm({ onRun, canRun, children }: CallFormProps) {
   const run = (): void => {
     if (canRun) onRun();

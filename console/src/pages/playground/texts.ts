@@ -1,9 +1,9 @@
-/** Fields that hold several texts or JSON. */
+/** Reads fields that hold several texts or JSON. */
 
 import { isMapping } from '../../parts/forms/documents.ts';
 
 interface Texts {
-  /** The objects of a JSON array; they are sent unchanged. */
+  /** The objects of a JSON array, which are sent unchanged. */
   readonly items: readonly unknown[];
   readonly how: 'json' | 'blocks' | 'lines';
 }
@@ -36,7 +36,7 @@ export function toShownText(item: unknown): string {
   return JSON.stringify(item) ?? '';
 }
 
-/** Fields that the form lacks, as JSON; an error text if it is no object. */
+/** Further fields as JSON, which the form lacks; an error text if it is no object. */
 export function parseFurther(text: string): Readonly<Record<string, unknown>> | string {
   if (text.trim() === '') return {};
   try {

@@ -3,12 +3,12 @@
 import { createContext, useCallback, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, type Call, callGateway, isStopped } from './call.ts';
 
-/** The key that the page calls with; undefined: the playground's own. In memory only, so that a reload forgets it. */
+/** The key for the page's calls; undefined: the playground's own. It is only in memory, so that a reload forgets it. */
 export const OwnKey = createContext<string | undefined>(undefined);
 
 interface CallState {
   readonly isRunning: boolean;
-  /** The last answer; it stays until the next one. */
+  /** The last answer, until the next one arrives. */
   readonly answer: Answer | undefined;
   /** Why the last call could not be sent. */
   readonly error: unknown;
@@ -71,7 +71,7 @@ export interface Pair {
   stop(): void;
 }
 
-/** One call, and the same to a second model if one is chosen: started, stopped and awaited together. */
+/** Makes one call, and the same to a second model if one is chosen: both are started, stopped and awaited together. */
 export function usePair(): Pair {
   const [first, second] = [useCall(), useCall()];
   return {

@@ -1,4 +1,4 @@
-/** For tests: a complete response of the gateway. */
+/** Makes a complete response of the gateway, for tests. */
 
 import type { Answer } from './call.ts';
 

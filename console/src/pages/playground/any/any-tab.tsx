@@ -1,4 +1,4 @@
-/** Playground tab for any JSON route: a raw body, and the raw response. */
+/** Playground tab that calls any JSON route with a raw body, and shows the raw response. */
 
 import { Select, Stack } from '@mantine/core';
 import { useCallback, useMemo } from 'react';
@@ -20,7 +20,7 @@ import { usePair } from '../use-call.ts';
 
 const choices = operationChoices.filter(({ value }) => !cannotBeTried(value));
 
-/** Routes with a tab of their own are rarely chosen here. */
+/** The operation chosen at first; routes with a tab of their own are rarely chosen here. */
 const standard: Operation = 'count_tokens';
 
 const sampleOf = (operation: Operation): string => JSON.stringify(operationRows[operation].sample.body, null, 2);
@@ -98,7 +98,7 @@ export default function AnyTab({ wantedModel, wantedRoute, wantedValues }: TabPr
   );
 }
 
-/** Long parts are cut; the complete answer is below. */
+/** Shows the answer as received. Long parts are cut here, but not in the raw body below. */
 function AnswerAsItIs({ answer: { json, text, sound } }: { readonly answer: Answer }) {
   const shown = useMemo(() => shorten(json ?? text).text, [json, text]);
   if (sound !== undefined) return 'The answer is sound: the tab "Speech" plays it.';

@@ -11,7 +11,7 @@ export interface Heard {
   readonly text: string;
   readonly language: string | undefined;
   readonly seconds: number | undefined;
-  /** Empty if the model was not asked for them. */
+  /** Parts of the text with their times; empty if the model was not asked for them. */
   readonly parts: readonly Part[];
 }
 
@@ -38,12 +38,12 @@ function toPart(segment: unknown): Part[] {
 }
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** Some services send it as a text. */
+/** The number in a value, which some services send as a text. */
 const numberOf = (value: unknown): number | undefined => {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
 };
 
-/** 75.2 is 1:15. */
+/** A time as minutes and seconds: 75.2 becomes 1:15. */
 export const toClock = (seconds: number): string =>
   `${Math.floor(seconds / 60)}:${String(Math.floor(seconds % 60)).padStart(2, '0')}`;

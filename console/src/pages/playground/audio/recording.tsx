@@ -1,4 +1,4 @@
-/** Input for a recording: a chosen or dropped file, or the microphone, with playback. */
+/** Lets the user choose, drop or record a sound, and plays it back. */
 
 import { Group, Stack, Text } from '@mantine/core';
 import { useCallback, useEffect, useRef, useState } from 'react';
@@ -51,7 +51,6 @@ export function Recording({ files, onChange }: FilesProps) {
 interface PlayerProps {
   readonly sound: Blob;
   readonly label: string;
-  /** The file name. */
   readonly name: string;
 }
 
@@ -94,13 +93,13 @@ export function Player({ sound, label, name }: PlayerProps) {
 interface Recorder {
   readonly isRecording: boolean;
   readonly seconds: number;
-  /** Why there is no recording. */
+  /** Why recording failed; undefined if it did not. */
   readonly fault: string | undefined;
   start(): void;
   stop(): void;
 }
 
-/** The first type that the browser supports is used. */
+/** Recording formats; the first one that the browser supports is used. */
 const types = ['audio/webm;codecs=opus', 'audio/mp4', 'audio/ogg;codecs=opus'];
 
 /** Records from the microphone, and releases it when it stops or the page is left. */
@@ -163,7 +162,7 @@ function record(stream: MediaStream, onEnd: (file: File) => void): MediaRecorder
   return recorder;
 }
 
-/** The browser shows its recording sign while a track is open. */
+/** Closes the microphone: the browser shows its recording sign as long as a track is open. */
 function release(stream: MediaStream): void {
   for (const track of stream.getTracks()) track.stop();
 }

@@ -1,4 +1,4 @@
-/** Playground tab for speech: a text read aloud by one model, or two to compare. */
+/** Playground tab for speech: lets one model, or two to compare, read a text aloud. */
 
 import './audio.css';
 import type { Answer } from '../call.ts';

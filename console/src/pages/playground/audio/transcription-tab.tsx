@@ -1,4 +1,4 @@
-/** Playground tab for transcription and translation of a recording, by one model, or two to compare. */
+/** Playground tab for recordings: transcribes or translates one by one model, or two to compare. */
 
 import './audio.css';
 import { Group, Stack, Text } from '@mantine/core';

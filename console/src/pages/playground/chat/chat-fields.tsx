@@ -1,4 +1,4 @@
-/** The settings of a chat: models, API, system prompt, tools and parameters. */
+/** Form fields for the settings of a chat: models, API, system prompt, tools and parameters. */
 
 import { Select, Stack } from '@mantine/core';
 import { useCallback } from 'react';
@@ -82,7 +82,7 @@ export const sampleForm: Values = {
   ...initialOf([...fields, ...options]),
 };
 
-/** An error text if a field cannot be read. */
+/** The settings from the form; an error text if a field cannot be read. */
 export function toSettings(form: Values): Settings | string {
   const tools = parseTools(textOf(form, 'tools'));
   if (typeof tools === 'string') return `Tools: ${tools}`;
@@ -148,7 +148,7 @@ interface WireChoiceProps {
   onChange(wire: WireName): void;
 }
 
-/** Renders nothing if the model has only one. */
+/** Chooses the wire format of a model; renders nothing if there is only one. */
 function WireChoice({ label, open, value, onChange }: WireChoiceProps) {
   if (open.length < 2) return null;
   return (

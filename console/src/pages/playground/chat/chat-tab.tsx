@@ -128,7 +128,7 @@ export default function ChatTab({ wantedModel, wantedRoute, wantedValues }: TabP
   );
 }
 
-/** Used while a field cannot be read; nothing is sent then. */
+/** Settings that are shown while a field cannot be read; nothing is sent then. */
 const unread: Settings = {
   system: '',
   stream: false,
@@ -154,7 +154,7 @@ function whatIsMissing(model: string, question: Asked, waits: boolean): string |
 
 type Offered = (model: string) => readonly WireName[] | undefined;
 
-/** Undefined: the model is unknown, and any wire format may be tried. */
+/** The wire formats of a model; undefined: the model is unknown, and any format may be tried. */
 function useOffered(): Offered {
   const { data } = usePlaygroundModels(wireNames);
   return (model) => {

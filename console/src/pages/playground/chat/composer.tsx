@@ -1,4 +1,4 @@
-/** The chat input: Enter sends, Shift+Enter starts a line; images are chosen, dropped or pasted. */
+/** Chat input: Enter sends, Shift+Enter starts a new line; images are chosen, dropped or pasted. */
 
 import { ActionIcon, Button, FileButton, Group, Stack, Text, Textarea } from '@mantine/core';
 import { type KeyboardEvent, useState } from 'react';
@@ -79,11 +79,11 @@ export function Composer(props: ComposerProps) {
   );
 }
 
-/** What every service takes. */
+/** Image types that every service accepts. */
 const pictureTypes: readonly string[] = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'];
 const mostBytes = 10 * 1024 * 1024;
 
-/** The pictures, and a sentence on each file that is none. */
+/** The images among the chosen files, and an error text for each other file. */
 interface Picked {
   readonly pictures: readonly Picture[];
   readonly refused: readonly string[];
@@ -115,11 +115,11 @@ const toDataUrl = (file: File): Promise<string> =>
 
 interface FacesProps {
   readonly pictures: readonly Picture[];
-  /** Undefined where they stay. */
+  /** Removes an image; undefined where images cannot be removed. */
   readonly onRemove?: (picture: Picture) => void;
 }
 
-/** In a row. */
+/** Shows small images in a row. */
 export function Faces({ pictures, onRemove }: FacesProps) {
   if (pictures.length === 0) return null;
   return (

@@ -64,7 +64,7 @@ const CallView = ({ call: { name, input } }: { readonly call: ToolCall }) => (
   </Paper>
 );
 
-/** While it is being written, and where the model broke it, it stands as it is. */
+/** The tool input as indented JSON; unchanged while it is incomplete, or if the model wrote invalid JSON. */
 function indent(input: string): string {
   try {
     return JSON.stringify(JSON.parse(input), null, 2);
@@ -94,7 +94,7 @@ interface ToolAnswersProps {
   onAnswer(answers: readonly ToolAnswer[]): void;
 }
 
-/** Takes what the tools answer, typed in by hand, so that the talk goes on. */
+/** Asks the user to type the results of tool calls, so that the conversation can continue. */
 export function ToolAnswers({ calls, onAnswer }: ToolAnswersProps) {
   const [outputs, setOutputs] = useState<Readonly<Record<number, string>>>({});
   const submit = (): void => onAnswer(calls.map(({ place, id, name }) => ({ id, name, output: outputs[place] ?? '' })));

@@ -1,27 +1,27 @@
-/** A chat conversation independent of the API: questions, answers and tool results. */
+/** Types and functions of a chat conversation, independent of the API: questions, answers and tool results. */
 
 import { read } from '../call.ts';
 
-/** A call of a tool, as far as it has come. */
+/** A tool call of the model, as far as it was received. */
 export interface ToolCall {
-  /** Among the parts of the answer: pieces of a stream name it. */
+  /** Number of the call's part in the answer; stream events refer to it. */
   readonly place: number;
   readonly id: string;
   readonly name: string;
-  /** As the model wrote it: JSON, where it kept to the rules. */
+  /** The input as the model wrote it; normally JSON. */
   readonly input: string;
 }
 
-/** What a model said, or has said so far. */
+/** A model's answer, as far as it was received. */
 export interface Said {
   readonly text: string;
   readonly thinking: string;
   readonly calls: readonly ToolCall[];
-  /** Why it ended, in the words of its wire. */
+  /** Why the answer ended, in the API's own word. */
   readonly reason: string | undefined;
-  /** What went wrong after the answer had begun. */
+  /** An error after the answer had begun. */
   readonly fault: string | undefined;
-  /** As it came, for the wire that wants it back so. */
+  /** The answer's content blocks as received, for APIs that require them to be sent back. */
   readonly blocks: readonly unknown[];
 }
 
@@ -39,7 +39,7 @@ export const isEmpty = ({ text, thinking, calls }: Said): boolean =>
 
 export interface Picture {
   readonly name: string;
-  /** `data:image/png;base64,...`. */
+  /** A data URL such as `data:image/png;base64,...`. */
   readonly url: string;
 }
 
@@ -60,48 +60,48 @@ export type Turn =
   | { readonly kind: 'said'; readonly said: Said }
   | { readonly kind: 'tools'; readonly answers: readonly ToolAnswer[] };
 
-/** What is sent along with the turns. */
+/** What is sent with the turns of a conversation. */
 export interface Settings {
   readonly system: string;
   readonly stream: boolean;
   readonly tools: readonly Tool[];
-  /** `required`: it has to call one. */
+  /** `required`: the model must call a tool. */
   readonly toolChoice: '' | 'auto' | 'required' | 'none';
   readonly maxTokens: number | undefined;
   readonly temperature: number | undefined;
   readonly topP: number | undefined;
   readonly stop: string;
-  /** Fields of the wire's own; they win. */
+  /** Further fields of the API, which override the others. */
   readonly further: Readonly<Record<string, unknown>>;
 }
 
 interface FunctionTool {
   readonly name: string;
   readonly description: string | undefined;
-  /** A JSON schema. */
+  /** The parameters as a JSON schema. */
   readonly parameters: unknown;
 }
 
-/** One that is no function is the upstream's own matter, and goes as it is. */
+/** A tool. Anything that is no function is run by the upstream, and is sent unchanged. */
 export type Tool = { readonly function: FunctionTool } | { readonly hosted: unknown };
 
-/** How a talk goes over one of the gateway's routes. */
+/** How a conversation is sent over one of the gateway's routes. */
 export interface Wire {
-  /** Without the model. */
+  /** The body of a call, without the model. */
   toBody(turns: readonly Turn[], settings: Settings): Record<string, unknown>;
-  /** An event of a stream. */
+  /** Adds an event of a stream to an answer. */
   add(before: Said, event: unknown): Said;
   readWhole(json: unknown): Said;
 }
 
-/** Only fields that are set. */
+/** The fields that are set. */
 export const onlySet = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 
-/** Calls are at places that an upstream wrote: no place makes a list without end. */
+/** Limit of tool calls: their numbers come from an upstream, and a huge one must not create a huge list. */
 const mostCalls = 64;
 
-/** Adds to the call at its place, or begins one there. */
+/** Adds to the tool call with this number, or begins it. */
 export function addToCall(
   calls: readonly ToolCall[],
   place: number,
@@ -121,7 +121,7 @@ export function addToCall(
 
 export const textOr = (value: unknown, other: string): string => (typeof value === 'string' ? value : other);
 
-/** Tools as people paste them, in the form of any of the wires; a sentence where they cannot be read. */
+/** Tools from pasted JSON, in the form of any of the APIs; an error text where they cannot be read. */
 export function parseTools(text: string): readonly Tool[] | string {
   if (text.trim() === '') return [];
   let value: unknown;

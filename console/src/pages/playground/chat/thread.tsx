@@ -20,7 +20,7 @@ interface ThreadProps {
   readonly canAsk: boolean;
   onAnswer(answers: readonly ToolAnswer[]): void;
   onAgain(): void;
-  /** The question of that number is wanted back in its field. */
+  /** Takes the question with this number back into the input field. */
   onEdit(question: number): void;
 }
 
@@ -74,10 +74,10 @@ export function Thread({ talk, chatTarget, canAsk, onAnswer, onAgain, onEdit }: 
   );
 }
 
-/** Turns are only ever added at the end or taken from there. */
+/** A key for React. Turns are only ever added or removed at the end. */
 const toTurnKey = ({ how }: Shown, index: number): string => `${index} ${how?.answer.requestId ?? ''}`;
 
-/** For those who hear the page: once at the end, and not word by word. */
+/** The text for screen readers: read once at the end, and not word by word. */
 function describe({ handle: { isRunning }, shown }: Talk, { model }: ChatTarget): string {
   if (isRunning) return `${model} is answering`;
   const turn = shown.at(-1)?.turn;
@@ -86,7 +86,7 @@ function describe({ handle: { isRunning }, shown }: Talk, { model }: ChatTarget)
   return [`${model} says: ${turn.said.text}`, ...calls].join(' ');
 }
 
-/** Follows what is being written, unless the reader has scrolled away. */
+/** Scrolls along with the answer that is being written, unless the reader has scrolled away. */
 function Scrolling({ children }: { readonly children: ReactNode }) {
   const box = useRef<HTMLElement>(null);
   const content = useRef<HTMLDivElement>(null);
@@ -115,7 +115,7 @@ function Scrolling({ children }: { readonly children: ReactNode }) {
   );
 }
 
-/** Pixels. */
+/** Distance from the end, in pixels, at which the reader counts as being at the end. */
 const nearEnough = 60;
 
 interface TurnViewProps {

@@ -1,4 +1,4 @@
-/** React state of a conversation: its turns, the streaming answer, and actions to continue, edit and restart. */
+/** React hook that holds a conversation: its turns, the streaming answer, and actions to continue, edit and restart. */
 
 import { useCallback, useState } from 'react';
 import type { Answer, Call } from '../call.ts';
@@ -11,28 +11,28 @@ export interface ChatTarget {
   readonly wire: WireName;
 }
 
-/** The call that goes on from these turns. */
+/** The call that continues from these turns. */
 export const toCall = ({ model, wire }: ChatTarget, turns: readonly Turn[], settings: Settings): Call => ({
   route: wire,
   model,
   body: { model, ...wires[wire].toBody(turns, settings) },
 });
 
-/** How an answer came about. */
+/** How an answer was produced. */
 export interface How {
   readonly chatTarget: ChatTarget;
   readonly answer: Answer;
-  /** Until the first of it could be read; undefined where it came as a whole. */
+  /** Time until its first text; undefined for an answer that was not streamed. */
   readonly firstWordMs: number | undefined;
 }
 
 export interface Shown {
   readonly turn: Turn;
-  /** Of what a model said. */
+  /** Set for turns of a model. */
   readonly how: How | undefined;
 }
 
-/** What a call needs beside the talk itself. */
+/** What a call needs besides the conversation. */
 export interface AskOptions {
   readonly chatTarget: ChatTarget;
   readonly settings: Settings;
@@ -40,18 +40,18 @@ export interface AskOptions {
 
 export interface Talk {
   readonly shown: readonly Shown[];
-  /** Undefined while nothing is being said. */
+  /** The answer that is being received; undefined if there is none. */
   readonly saying: Said | undefined;
   readonly handle: CallHandle;
-  /** Its last words are calls of tools that nobody has answered. */
+  /** Whether the last answer ended with tool calls that nobody has answered. */
   readonly awaitsTools: boolean;
   ask(question: Asked, options: AskOptions): void;
   reply(answers: readonly ToolAnswer[], options: AskOptions): void;
-  /** The last answer once more. */
+  /** Repeats the last answer. */
   again(options: AskOptions): void;
-  /** Back to before the question of that number; it and all since are gone. */
+  /** Goes back to before the question with this number; it and all later turns are removed. */
   backTo(question: number): void;
-  /** Takes over where another talk is. */
+  /** Continues from the turns of another conversation. */
   become(shown: readonly Shown[]): void;
 }
 

@@ -1,4 +1,4 @@
-/** Playground tab for completions: continues a text, streamed. */
+/** Playground tab for completions: continues a text, and streams the answer. */
 
 import './completions.css';
 import { Group, Paper } from '@mantine/core';
@@ -93,7 +93,7 @@ export default function CompletionsTab(props: TabProps) {
 
 interface CompletionsResultProps extends Result {
   readonly written: Written;
-  /** The call of the shown answer. */
+  /** The call whose answer is shown. */
   readonly asked: Call | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Written {
 
 export const nothingWritten: Written = { texts: [], reasons: [], pieces: 0 };
 
-/** An event of a stream, or a complete answer: both contain choices with an index and text. */
+/** Adds an event of a stream, or a complete answer: both contain choices with an index and text. */
 export function addPiece(before: Written, event: unknown): Written {
   const texts = [...before.texts];
   const reasons = [...before.reasons];
@@ -30,7 +30,7 @@ export function addPiece(before: Written, event: unknown): Written {
   return { texts, reasons, pieces };
 }
 
-/** The index comes from an upstream: it must not create a list of a million empty texts. */
+/** Limit of choices: an index comes from an upstream, and must not create a list of a million empty texts. */
 const mostChoices = 256;
 
 const reasonWords: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** Playground tab for edits: a text, an instruction, and the word differences. */
+/** Playground tab for edits: takes a text and an instruction, and shows which words differ. */
 
 import './edits.css';
 import { Group, Paper, SegmentedControl, Stack } from '@mantine/core';
@@ -72,7 +72,7 @@ function EditsResult(result: Result) {
   );
 }
 
-/** A text and its new version: removed words are struck out, added words are underlined. */
+/** Shows a text and its new version: removed words are struck out, added words are underlined. */
 interface DiffViewProps {
   readonly before: string;
   readonly after: string;

@@ -5,10 +5,10 @@ export interface DiffPart {
   readonly text: string;
 }
 
-/** Above this, the middle is shown as replaced: the table would be too large. */
+/** Limit of the table for the comparison; for longer texts, the whole middle counts as replaced. */
 const mostCells = 4_000_000;
 
-/** Words, runs of white space, and single other characters. */
+/** Splits a text into words, runs of white space, and other single characters. */
 const toWords = (text: string): string[] => text.match(/[\p{L}\p{N}_’']+|\s+|[^\p{L}\p{N}_’'\s]/gu) ?? [];
 
 export function diffWords(before: string, after: string): DiffPart[] {
@@ -25,7 +25,7 @@ export function diffWords(before: string, after: string): DiffPart[] {
   return joinChanges(parts);
 }
 
-/** Changed words with only white space between them are one change, as a person would make it. */
+/** Joins changed words with only white space between them to one change, as a person would make it. */
 function joinChanges(parts: readonly DiffPart[]): DiffPart[] {
   const joined: DiffPart[] = [];
   let [removed, added] = ['', ''];
@@ -49,7 +49,7 @@ function joinChanges(parts: readonly DiffPart[]): DiffPart[] {
   return joined;
 }
 
-/** Words were both removed and added: a single added word keeps its position. */
+/** Whether words were both removed and added here; a word that was only added stays where it is. */
 const isChange = (parts: readonly DiffPart[], at: number): boolean =>
   parts[at]?.kind === 'removed' && parts[at + 1]?.kind === 'added';
 
@@ -96,7 +96,7 @@ function toCommonLengths(a: readonly string[], b: readonly string[]): Uint32Arra
   return lengths;
 }
 
-/** Adjacent parts of the same kind are merged. */
+/** Adds words to the parts; adjacent parts of the same kind are merged. */
 function add(parts: DiffPart[], kind: DiffPart['kind'], words: readonly string[]): void {
   if (words.length === 0) return;
   const last = parts.at(-1);

@@ -1,4 +1,4 @@
-/** Colours of the heat map, darker for higher values, with legible text. */
+/** Computes the colours of the heat map: darker for higher values, with legible text. */
 
 type Rgb = readonly [number, number, number];
 
@@ -9,10 +9,10 @@ const stops: readonly Rgb[] = [
   [10, 58, 82],
 ];
 
-/** Above this luminance, black text is easier to read than white text. */
+/** Luminance above which black text is easier to read than white text. */
 const darkTextFrom = 0.179;
 
-/** `share`: 0 for the lowest to 1 for the highest. */
+/** The colours of a cell. `share`: from 0 for the lowest value to 1 for the highest. */
 export function toColours(share: number): { readonly background: string; readonly text: string } {
   const rgb = mix(Math.max(0, Math.min(1, share)));
   return { background: `rgb(${rgb.join(' ')})`, text: luminance(rgb) > darkTextFrom ? '#000000' : '#ffffff' };
@@ -29,7 +29,7 @@ function mix(share: number): Rgb {
   return [between(0), between(1), between(2)];
 }
 
-/** By the formula of WCAG. */
+/** The brightness of a colour by the formula of WCAG, the accessibility guidelines. */
 export function luminance(rgb: Rgb): number {
   const [r = 0, g = 0, b = 0] = rgb.map((channel) => {
     const value = channel / 255;

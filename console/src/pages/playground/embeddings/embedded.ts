@@ -8,12 +8,12 @@ export interface Embedded {
   readonly texts: readonly string[];
   readonly vectors: readonly Vector[];
   readonly width: number;
-  /** From the gateway's header; undefined without one. */
+  /** The vector space, from a header of the gateway; undefined without one. */
   readonly space: string | undefined;
   readonly encoding: 'float' | 'base64';
 }
 
-/** An error text if the answer cannot be drawn; undefined if there is no answer to draw. */
+/** The vectors of an answer; an error text if it cannot be drawn, undefined if there is no answer. */
 export function toEmbedded(answer: Answer | undefined): Embedded | string | undefined {
   if (answer === undefined || answer.ending !== 'answered') return undefined;
   const { input } = answer.call.body;
@@ -38,7 +38,7 @@ export function toEmbedded(answer: Answer | undefined): Embedded | string | unde
   };
 }
 
-/** Why numbers of the two must not be compared; undefined if no reason is known. */
+/** Why the vectors of two answers must not be compared; undefined if no reason is known. */
 export function toMismatch(one: Embedded, other: Embedded): string | undefined {
   if (one.space !== undefined && other.space !== undefined && one.space !== other.space) {
     return `They place texts in different vector spaces, ${one.space} and ${other.space}.`;
@@ -50,7 +50,7 @@ export function toMismatch(one: Embedded, other: Embedded): string | undefined {
 
 export type Vector = Float64Array;
 
-/** From an array of numbers, or base64 of little-endian 32-bit floats. Undefined if it is neither. */
+/** The vector from an array of numbers, or from base64 of little-endian 32-bit floats; undefined if it is neither. */
 export function decodeVector(embedding: unknown): Vector | undefined {
   if (typeof embedding === 'string') return decodeBase64(embedding);
   if (!Array.isArray(embedding)) return undefined;
@@ -69,7 +69,7 @@ function decodeBase64(text: string): Vector | undefined {
   return Float64Array.from({ length: bytes.length / 4 }, (_, index) => view.getFloat32(index * 4, true));
 }
 
-/** 1: the same direction; 0: orthogonal; -1: the opposite. NaN if a length is 0, or the dimensions differ. */
+/** The similarity of two vectors. 1: the same direction; 0: orthogonal; -1: opposite. NaN if a length is 0, or the dimensions differ. */
 export function cosine(a: Vector, b: Vector): number {
   if (a.length !== b.length) return Number.NaN;
   let dot = 0;
@@ -85,7 +85,7 @@ export function cosine(a: Vector, b: Vector): number {
   return size === 0 ? Number.NaN : Math.max(-1, Math.min(1, dot / size));
 }
 
-/** Row by row, each after `pause`, so that the page stays responsive with many long vectors. */
+/** Compares all texts, row by row, each after `pause`, so that the page stays responsive with many long vectors. */
 export async function compareAll(
   vectors: readonly Vector[],
   pause: () => Promise<void>,

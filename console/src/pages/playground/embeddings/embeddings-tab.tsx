@@ -1,4 +1,4 @@
-/** Playground tab for embeddings: similarities and a map of texts, for one or two models, also on the legacy path. */
+/** Playground tab for embeddings: shows similarities and a map of texts, for one or two models, also on the legacy path. */
 
 import './embeddings.css';
 import { SimpleGrid } from '@mantine/core';
@@ -11,7 +11,7 @@ import { type Embedded, toEmbedded, toMismatch } from './embedded.ts';
 import type { Pair } from './heat-map.tsx';
 import { TextLegend, VectorPicture } from './vector-picture.tsx';
 
-/** Pairs and groups that show what a model recognises, and what it does not. */
+/** Example texts: pairs and groups that show what a model recognises, and what it does not. */
 const examples = [
   {
     title: 'Three topics',

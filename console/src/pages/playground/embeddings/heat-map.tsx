@@ -1,4 +1,4 @@
-/** The similarities of texts as a table with coloured cells, so that screen readers can read it. */
+/** Shows the similarities of texts as a table with coloured cells, so that screen readers can read it. */
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type KeyboardEvent, useRef, useState } from 'react';
@@ -16,7 +16,7 @@ interface HeatMapProps {
 }
 
 const mostWithNumbers = 9;
-/** In pixels. */
+/** Width of the row headings in pixels. */
 const headWidth = 28;
 const mostCell = 84;
 const mostWidth = 452;
@@ -128,7 +128,7 @@ function describe(active: Pair | undefined, rows: readonly (readonly number[])[]
 const mostCharacters = 80;
 const toShort = (text = ''): string => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-/** Colours span the range between different texts, because many models find all texts similar. */
+/** A scale for colours. It spans the range between different texts, because many models find all texts similar. */
 function spread(rows: readonly (readonly number[])[]): (value: number) => number {
   const [low, high] = rangeOf(rows);
   return (value) => (high === low ? 1 : (value - low) / (high - low));

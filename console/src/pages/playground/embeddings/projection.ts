@@ -12,8 +12,8 @@ const mostTurns = 500;
 const closeEnough = 1e-12;
 
 /**
- * Through the products of the centred vectors with each other, which are few, rather than through their dimensions, which are
- * many. The same vectors always give the same picture.
+ * Projects vectors to a plane. It computes with the products of the centred vectors, which are few, and not with their dimensions, which are many.
+ * The same vectors always give the same picture.
  */
 export function project(vectors: readonly Vector[]): Projection {
   const products = toCentredProducts(vectors);
@@ -66,7 +66,7 @@ function toCentredProducts(vectors: readonly Vector[]): number[][] {
   return centred.map((one) => centred.map((other) => dot(one, other)));
 }
 
-/** Power iteration: a vector multiplied by the matrix repeatedly converges to the main eigenvector. */
+/** The main eigenvector by power iteration: a vector that is multiplied by the matrix repeatedly converges to it. */
 function findLargest(matrix: readonly (readonly number[])[]): Component {
   let direction = toUnit(matrix.map((_, index) => 1 + ((index * 7919) % 13) / 13));
   let value = 0;
@@ -83,7 +83,7 @@ function findLargest(matrix: readonly (readonly number[])[]): Component {
   return { value, direction: withFixedSign(direction) };
 }
 
-/** The method may return either sign; a fixed one keeps the picture stable. */
+/** The direction with a fixed sign: the method may return either one, and the picture must stay the same. */
 function withFixedSign(direction: readonly number[]): number[] {
   const largest = direction.reduce((most, part) => (Math.abs(part) > Math.abs(most) + closeEnough ? part : most), 0);
   return direction.map((part) => (largest < 0 ? -part : part));
@@ -103,7 +103,7 @@ function dot(a: ArrayLike<number>, b: ArrayLike<number>): number {
   return sum;
 }
 
-/** Positions of points in a drawing: one scale for both axes, and no point hidden by another. */
+/** The position of a point in a drawing: one scale for both axes, and no point hides another. */
 interface Dot {
   readonly x: number;
   readonly y: number;
@@ -113,7 +113,7 @@ interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly margin: number;
-  /** Of a point. */
+  /** Radius of a point. */
   readonly radius: number;
 }
 
@@ -134,7 +134,7 @@ export function toDots(points: Projection['points'], drawing: Drawing): Dot[] {
 const rangeOf = (numbers: readonly number[]): readonly [number, number] =>
   numbers.length === 0 ? [0, 0] : [Math.min(...numbers), Math.max(...numbers)];
 
-/** Points that would hide each other move apart a little at a time; very many have no room, and stay close. */
+/** Moves points apart that would hide each other, a little at a time; if there are very many, they stay close. */
 function moveApart(dots: Dot[], { width, height, radius }: Drawing): Dot[] {
   const least = 2 * radius;
   const moved = dots.map(({ x, y }) => ({ x, y }));

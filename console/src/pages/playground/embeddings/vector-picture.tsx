@@ -1,4 +1,4 @@
-/** One model's embeddings of the texts: similarities and map. */
+/** Shows one model's embeddings of the texts: their similarities, and a map. */
 
 import { Group, Paper, SimpleGrid, Skeleton, Text, Title } from '@mantine/core';
 import { useEffect, useMemo, useState } from 'react';
@@ -8,12 +8,12 @@ import { compareAll, type Embedded } from './embedded.ts';
 import { HeatMap, type Pair } from './heat-map.tsx';
 import { alignTo, type Projection, project, toDots } from './projection.ts';
 
-/** All texts are embedded, and only the first are drawn. */
+/** Number of texts that are drawn; all texts are embedded. */
 const mostDrawn = 60;
 
 interface VectorPictureProps {
   readonly embedded: Embedded;
-  /** Rotated to fit this one's picture. */
+  /** The picture of another model, to which this one is rotated. */
   readonly reference?: Embedded | undefined;
   readonly active: Pair | undefined;
   onActive(pair: Pair | undefined): void;
@@ -102,7 +102,7 @@ interface PlaneProps {
   readonly label: string;
 }
 
-/** The texts as points in a plane: close points are similar texts. */
+/** Draws the texts as points in a plane: close points are similar texts. */
 function Plane({ projection: { points, shares }, texts, active, onActive, label }: PlaneProps) {
   const dots = toDots(points, drawing);
   const [from, to] = [dots[active?.[0] ?? -1], dots[active?.[1] ?? -1]];

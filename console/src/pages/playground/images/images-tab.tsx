@@ -1,4 +1,4 @@
-/** Playground tab for images: generate, edit or vary, with one model or two side by side. */
+/** Playground tab for images: generates, edits or varies them, with one model or two side by side. */
 
 import './images.css';
 import { Anchor, Group, SimpleGrid, Text } from '@mantine/core';
@@ -146,9 +146,9 @@ function Shown({ made: { picture, url, revised }, number, name }: ShownProps) {
 }
 
 interface Made {
-  /** Undefined if it is a URL, or of a type that is not shown. */
+  /** The image's data; undefined if the answer has a URL instead, or a type that is not shown. */
   readonly picture: Blob | undefined;
-  /** Its URL; never loaded by this page. */
+  /** The image's URL, which this page never loads. */
   readonly url: string | undefined;
   /** The prompt as the model rewrote it. */
   readonly revised: string | undefined;
@@ -169,7 +169,7 @@ const toMade = ({ json }: Pick<Answer, 'json'>): readonly Made[] =>
       };
     });
 
-/** By their first bytes in base64: only what is an image is shown as one, whatever type is declared. */
+/** Image types by the first bytes in base64: only an image is shown as one, whatever type is declared. */
 const beginnings: readonly (readonly [beginning: string, type: string])[] = [
   ['iVBORw0KGgo', 'image/png'],
   ['/9j/', 'image/jpeg'],

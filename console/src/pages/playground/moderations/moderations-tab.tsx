@@ -1,4 +1,4 @@
-/** Playground tab for moderation of texts and images. */
+/** Playground tab for moderation: shows what a model finds in texts and images. */
 
 import './moderations.css';
 import { Button, Group, Paper, Stack, Text } from '@mantine/core';
@@ -84,7 +84,7 @@ function ModerationsResult(result: Result) {
   );
 }
 
-/** Texts in parts are judged together: one verdict for all. */
+/** The texts that were judged. Texts in parts are judged together and get one verdict. */
 function toSubjects({ body: { input } }: Call, verdicts: number): readonly string[] {
   if (!Array.isArray(input)) return [toShownText(input)];
   if (verdicts === input.length) return input.map(toShownText);

@@ -10,7 +10,7 @@ export interface Category {
 
 export interface Verdict {
   readonly isFlagged: boolean;
-  /** The strongest first. */
+  /** The categories, the strongest first. */
   readonly categories: readonly Category[];
 }
 
@@ -32,7 +32,7 @@ function toVerdict(result: unknown): Verdict {
 
 const namesOf = (value: unknown): string[] => (typeof value === 'object' && value !== null ? Object.keys(value) : []);
 
-/** `self-harm/intent` becomes "Self-harm: intent". */
+/** The title of a category: `self-harm/intent` becomes "Self-harm: intent". */
 export function toTitle(name: string): string {
   const [first = '', ...rest] = name.replaceAll('_', ' ').split('/');
   return [first.charAt(0).toUpperCase() + first.slice(1), ...rest].join(': ');

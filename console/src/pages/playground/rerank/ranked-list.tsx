@@ -1,4 +1,4 @@
-/** Ranked documents of one model, or of two side by side with lines between the ranks. */
+/** Shows ranked documents of one model, or of two side by side with lines between the ranks. */
 
 import { Text, VisuallyHidden } from '@mantine/core';
 import { type RefObject, useLayoutEffect, useRef, useState } from 'react';
@@ -6,7 +6,7 @@ import { Remark } from '../../../parts/layout/text.tsx';
 import { Icon } from '../../../parts/marks/icon.tsx';
 import { markWords, type RankedDocument, type Ranking } from './ranking.ts';
 
-/** The height of a compact row in the style sheet. */
+/** Height of a compact row in pixels, as in the style sheet. */
 const rowHeight = 76;
 const width = 56;
 
@@ -65,14 +65,14 @@ const Title = ({ children }: { readonly children: string }) => (
   </Text>
 );
 
-/** More documents are ranked; the page shows only these. */
+/** Limit of shown documents; the model ranks all. */
 const mostShown = 200;
 
 interface RankedListProps {
   readonly ranking: Ranking;
   readonly query: string;
   readonly label: string;
-  /** Rows of equal height, so that lines can be drawn between two lists. */
+  /** Whether rows have the same height, so that lines can be drawn between two lists. */
   readonly compact?: boolean;
   readonly active?: number | undefined;
   onActive?(index: number | undefined): void;
@@ -182,7 +182,7 @@ const moveMs = 650;
 const staggerMs = 35;
 const mostStaggered = 12;
 
-/** Animates the items of a list to their new positions. They have `data-item`; `order` changes when their order does. */
+/** Animates the items of a list, which have `data-item`, to their new positions when `order` changes. */
 function useMoves(list: RefObject<HTMLElement | null>, order: string): void {
   const before = useRef<ReadonlyMap<string, number>>(new Map());
   const lastOrder = useRef(order);

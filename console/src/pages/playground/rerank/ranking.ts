@@ -4,12 +4,12 @@ import { type Answer, read, readList } from '../call.ts';
 import { toShownText } from '../texts.ts';
 
 export interface RankedDocument {
-  /** Its position in the request, from 0. */
+  /** The document's position in the request, from 0. */
   readonly index: number;
   readonly text: string;
-  /** Undefined if the answer leaves it out, or there is no answer yet. */
+  /** The score; undefined if the answer leaves it out, or there is no answer yet. */
   readonly score: number | undefined;
-  /** 0 to 1, for the bar. */
+  /** Length of the bar, from 0 to 1. */
   readonly share: number;
 }
 
@@ -28,7 +28,7 @@ export const unranked = (documents: readonly unknown[]): Ranking => ({
   isRanked: false,
 });
 
-/** Undefined if the answer contains no ranking. */
+/** The ranking in an answer; undefined if it contains none. */
 export function toRanking(answer: Answer | undefined): Ranking | undefined {
   if (answer === undefined || answer.ending !== 'answered') return undefined;
   const sent = readList(answer.call.body, 'documents');
@@ -49,7 +49,7 @@ export function toRanking(answer: Answer | undefined): Ranking | undefined {
   return { documents, isRanked: true };
 }
 
-/** Relative to the best, because models use different ranges of scores. If some scores are below 0, the lowest counts as 0. */
+/** Length of bars relative to the best score, as models use different ranges. If some scores are below 0, the lowest counts as 0. */
 function shareOf(scores: readonly number[]): (score: number) => number {
   const [low, high] = [Math.min(...scores), Math.max(...scores)];
   if (low >= 0) return (score) => (high === 0 ? 0 : score / high);
@@ -59,13 +59,13 @@ function shareOf(scores: readonly number[]): (score: number) => number {
 interface MarkedPiece {
   readonly text: string;
   readonly isMarked: boolean;
-  /** The offset in the text. */
+  /** Offset of the piece in the text. */
   readonly at: number;
 }
 
 const wordPattern = /[\p{L}\p{N}]+/gu;
 const leastLetters = 3;
-/** A word with at least this many letters also matches its longer forms: gate, gates. */
+/** A word with at least this many letters also matches longer forms of it: gate, gates. */
 const stemLetters = 4;
 const commonWords = new Set(
   'the and for are was how what why who when where does did can with from that this its not you your'.split(' '),

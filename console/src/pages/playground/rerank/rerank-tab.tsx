@@ -1,4 +1,4 @@
-/** Playground tab for rerank: a query, documents, and their ranking. */
+/** Playground tab for rerank: takes a query and documents, and shows their ranking. */
 
 import './rerank.css';
 import { readList } from '../call.ts';

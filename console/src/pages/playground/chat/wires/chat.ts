@@ -1,4 +1,4 @@
-/** The chat completions API: messages with roles, and stream pieces in `choices[0].delta`. */
+/** Speaks the chat completions API: messages with roles, and stream events in `choices[0].delta`. */
 
 import { read, readList } from '../../call.ts';
 import {
@@ -71,7 +71,7 @@ const toFields = ({ tools, toolChoice, maxTokens, temperature, topP, stop, strea
 const toTool = (tool: Tool): unknown =>
   'hosted' in tool ? tool.hosted : { type: 'function', function: onlySet({ ...tool.function }) };
 
-/** A piece and a whole message have the same fields. */
+/** Adds a piece of a stream, or a whole message: both have the same fields. */
 function addPart(before: Said, part: unknown): Said {
   let { calls } = before;
   for (const [order, call] of readList(part, 'tool_calls').entries()) {

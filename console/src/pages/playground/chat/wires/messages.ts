@@ -1,4 +1,4 @@
-/** Anthropic's messages API: content blocks in both directions; answers are sent back as the received blocks. */
+/** Speaks Anthropic's messages API: content blocks in both directions; answers are sent back as the received blocks. */
 
 import { read, readList } from '../../call.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type Wire,
 } from '../talk.ts';
 
-/** The route requires a value. */
+/** Limit of the answer if none is set, as the route requires one. */
 const standardMaxTokens = 1_024;
 const mostBlocks = 256;
 
@@ -71,7 +71,7 @@ function toContent({ text, pictures }: Asked): unknown {
   return text === '' ? blocks : [...blocks, { type: 'text', text }];
 }
 
-/** A turn of another wire format has no blocks. */
+/** The blocks of an answer; one that another API gave has none, and gets new ones. */
 function toBlocks({ text, calls, blocks }: Said): unknown[] {
   if (blocks.length > 0) return blocks.filter(isBlock).map(toWhole);
   const made = calls.map(({ id, name, input }) => ({ type: 'tool_use', id, name, input: toInput(input) }));

@@ -1,4 +1,4 @@
-/** The responses API: items in both directions; nothing is stored upstream, so that each turn sends all of them. */
+/** Speaks the responses API: items in both directions; nothing is stored upstream, so that each turn sends all items. */
 
 import { read, readList } from '../../call.ts';
 import {
