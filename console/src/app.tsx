@@ -1,4 +1,4 @@
-/** The root component: sign-in pages for visitors, all other pages for signed-in members. */
+/** The console's root component: shows sign-in pages to visitors, and all other pages to signed-in members. */
 
 import { Center, Loader } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -61,7 +61,7 @@ function Inside() {
   );
 }
 
-/** Redirects links made before the page was named Explorer. */
+/** Redirects links to the Explorer page that were made when it was called Requests. */
 function MovedRequests() {
   const query = new URLSearchParams(useSearch());
   const view = query.get('view');
@@ -71,7 +71,7 @@ function MovedRequests() {
   return <Redirect to={`/explorer?${query}`} replace />;
 }
 
-/** Rarely seen, because the answer comes from the same machine. */
+/** Shown while the session is read; rarely seen, because the answer comes from the same machine. */
 const Waiting = () => (
   <Center h="100vh" role="status" aria-label="Loading">
     <Loader className="late" />

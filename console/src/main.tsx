@@ -1,4 +1,4 @@
-/** Entry point of the console: theme, data client, and the shell around the pages. */
+/** Starts the console: theme, data client, and the shell around the pages. */
 
 import '@mantine/core/styles.css';
 import '@mantine/notifications/styles.css';
@@ -14,7 +14,7 @@ import { ApiError } from './parts/api/client.ts';
 
 const toggle = { 'aria-label': 'Show or hide the password', tabIndex: 0 };
 
-/** How the console looks: one accent, quiet surfaces, the reader's own fonts. */
+/** The look of the console: one accent colour, quiet surfaces, the reader's own fonts. */
 const theme = createTheme({
   // White text on it has a contrast of 5.4:1 in both colour schemes.
   primaryColor: 'teal',
@@ -51,7 +51,7 @@ const theme = createTheme({
 const freshMs = 5_000;
 const mostRetries = 2;
 
-/** Caching and retries of queries. */
+/** Creates the data client with its rules for caching and retries. */
 const createQueries = (): QueryClient =>
   new QueryClient({
     defaultOptions: {

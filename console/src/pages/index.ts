@@ -1,4 +1,4 @@
-/** All pages with path, title and lazily loaded code. */
+/** Lists all pages with path, title and lazily loaded code. */
 
 import { lazy } from 'react';
 import type { PageEntry } from '../parts/shell/navigation.tsx';

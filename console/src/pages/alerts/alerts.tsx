@@ -131,7 +131,7 @@ const silences = [
   { minutes: 7 * 24 * 60, label: 'For a week' },
 ] as const;
 
-/** No notifications for the rule and its subject meanwhile; the alert stays on this page. */
+/** Silences an alert: no notifications about it for a while; the alert stays on this page. */
 function Silence({ alert: { id, silencedUntil } }: { readonly alert: Alert }) {
   const queries = useQueryClient();
   const { mutate, isPending } = useMutation({
@@ -203,7 +203,7 @@ const Rule = ({ rule: { rule, isOn, words } }: { readonly rule: AlertRule }) => 
   </Group>
 );
 
-/** The alert channels, each with a button that sends a test message, and its result. */
+/** Lists the alert channels, each with a button that sends a test message and shows its result. */
 function Channels({ channels }: { readonly channels: readonly AlertChannel[] }) {
   const { mutate, data, variables, isPending } = useMutation({
     mutationFn: (channel: string | undefined) =>

@@ -1,4 +1,4 @@
-/** The Audit log page: filterable changes with actor, before and after. */
+/** Shows the Audit log page: changes with actor, before and after, and filters for them. */
 
 import { Autocomplete, Group, Stack, TextInput } from '@mantine/core';
 import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
@@ -13,7 +13,7 @@ import { Empty, Failed, Loading } from '../../parts/layout/state.tsx';
 import { Muted } from '../../parts/layout/text.tsx';
 
 const entriesPerPage = 50;
-/** To see more, filter or use the API. */
+/** Limit of pages that the list shows; to see more, filter or use the API. */
 const mostPages = 6;
 
 const names = ['actor', 'action', 'subject'] as const;
@@ -25,7 +25,7 @@ const hints: Readonly<Record<Name, { readonly label: string; readonly placeholde
   subject: { label: 'Subject', placeholder: 'ID, or e-mail address' },
 };
 
-/** The most frequent actions are suggested; any other can be typed. */
+/** Suggestions for the filter by action; any other action can be typed. */
 const actions = ['key.', 'upstream.', 'model.', 'project.', 'setting.', 'member.', 'token.', 'session.', 'capture.'];
 
 export default function Audit() {

@@ -1,4 +1,4 @@
-/** The frame around the pages shown before sign-in. */
+/** Draws the frame around the pages shown before sign-in. */
 
 import { Center, Group, Paper, Stack, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';

@@ -1,4 +1,4 @@
-/** The page of a one-time link: accepts an invitation, or sets a new password. */
+/** Shows the page of a one-time link, which accepts an invitation or sets a new password. */
 
 import { Button, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -105,7 +105,7 @@ function OtherPassword({ token, email }: { readonly token: string; readonly emai
   );
 }
 
-/** Read only; it is there so that the browser saves the password under the right name. */
+/** Shows the e-mail address, read-only, so that the browser saves the password under this name. */
 const Email = ({ value }: { readonly value: string }) => (
   <TextInput label="Email" type="email" autoComplete="username" value={value} readOnly />
 );

@@ -7,7 +7,7 @@ function tokenInLink(): string | undefined {
   return token === null || token === '' ? undefined : token;
 }
 
-/** Another link may be opened in the same tab, which changes the fragment only. */
+/** The token of the link. If another link is opened in the same tab, only the fragment changes, which this notices. */
 export function useLinkToken(): string | undefined {
   return useSyncExternalStore(onFragment, tokenInLink);
 }

@@ -1,4 +1,4 @@
-/** The sign-in page, including the first owner's set-up. */
+/** Shows the sign-in page, including the first owner's set-up. */
 
 import { Button, Code, Divider, Text } from '@mantine/core';
 import { useEffect, useState } from 'react';
@@ -47,7 +47,7 @@ const NeedsSetUp = ({ provider, problem }: NeedsSetUpProps) => (
   </Entrance>
 );
 
-/** Where the identity provider redirects to after a proof: notifies the page that asked for it, and closes. */
+/** The page to which the identity provider redirects after re-authentication: notifies the page that asked for it, and closes. */
 export function Proved() {
   const problem = problemInLink();
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** Queries of the Keys page, with their cache times. */
+/** Sends the queries of the Keys page, with their cache times. */
 
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type BudgetPeriod, keyManagers, keyStates, type PlaygroundModel } from '../../../../src/admin/contract.ts';
@@ -16,10 +16,10 @@ export interface KeyFilter {
 export type Spender = { readonly kind: 'key' | 'project'; readonly id: string };
 
 const pageSize = 50;
-/** Others change keys as well, and what is spent goes up. */
+/** Interval of fetching: others change keys as well, and spending rises. */
 const refreshMs = 15_000;
 
-/** By the titles of the list's columns. */
+/** The API's sort orders by the titles of the list's columns. */
 export const keySorts = { Key: 'name', ...trafficSorts, 'Last used': 'lastUsed' } as const;
 
 interface KeyOrder {
@@ -90,7 +90,7 @@ export function useBurnDown({ kind, id }: Spender, period: BudgetPeriod) {
 
 const trendDays = 7;
 
-/** Requests of the last days by key, the oldest first. */
+/** Number of requests on each of the last days by key, the oldest day first. */
 export function useTrends(): ReadonlyMap<string, readonly number[]> {
   const { data } = useQuery({
     queryKey: ['keys', 'trends'],
@@ -112,7 +112,7 @@ const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_40
 
 const noModels: readonly PlaygroundModel[] = [];
 
-/** Models that clients can call, and where. */
+/** Models that clients can call, and the gateway's URL for clients. */
 export function useModels(): { readonly models: readonly PlaygroundModel[]; readonly clientUrl: string | undefined } {
   const { data } = useQuery({
     queryKey: ['playground', 'models', 'all'],
@@ -121,7 +121,7 @@ export function useModels(): { readonly models: readonly PlaygroundModel[]; read
   return { models: data?.items ?? noModels, clientUrl: data?.clientUrl };
 }
 
-/** After a write: all that shows keys or projects is asked for anew, save what is about one that is gone. */
+/** After a write, fetches all data about keys and projects again, except data about the deleted one (`gone`). */
 export function useRefresh(): (gone?: string) => Promise<void> {
   const queries = useQueryClient();
   return (gone) =>
@@ -132,11 +132,11 @@ export function useRefresh(): (gone?: string) => Promise<void> {
 }
 
 interface RequestKeys {
-  /** The same name for the same body in a row. */
+  /** The name for a request with this body: the same as last time, if the body is the same. */
   of(body: string): string;
 }
 
-/** Names for requests, so that one that is sent again is known to be the same. */
+/** Creates idempotency keys: a request that is sent again gets the same one, so that the server recognises it. */
 export function createRequestKeys(): RequestKeys {
   let last = { body: '', key: '' };
   return {
@@ -147,6 +147,6 @@ export function createRequestKeys(): RequestKeys {
   };
 }
 
-/** Not `randomUUID`: that is missing on a page that came over plain HTTP from another machine. */
+/** A random name. `randomUUID` does not exist on pages that were loaded over plain HTTP from another machine. */
 const randomName = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');

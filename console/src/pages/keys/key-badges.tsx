@@ -1,4 +1,4 @@
-/** The badge of a key's state. */
+/** Shows the badge of a key's state, and writes its limits as text. */
 
 import { Group } from '@mantine/core';
 import { type Key, limitNames } from '../../../../src/admin/contract.ts';
@@ -7,7 +7,7 @@ import { ManagedBy, StatusBadge } from '../../parts/marks/status.tsx';
 import { formatCount, formatRelative, formatTime } from '../../parts/words/format.ts';
 import { useNow } from '../../parts/words/numbers.tsx';
 
-/** Users of the key need time to get a new one. */
+/** A key that expires within this time is marked, as its users need time to get a new one. */
 const soonMs = 14 * 86_400_000;
 
 export const KeyBadges = ({ item, isShort = false }: { readonly item: Key; readonly isShort?: boolean }) => (
@@ -54,8 +54,8 @@ function FormerSecret({ until }: { readonly until: string }) {
   );
 }
 
-/** The limits of a key or a project as text. */
-/** Those of a project are as someone wrote them. */
+/** The limits of a key or a project, as text. */
+/** A project's limits may be of any form, as someone wrote them. */
 export const limitsInWords = (limits: unknown): string[] =>
   limitNames.flatMap((name) => {
     const most = toMapping(limits)[name];
@@ -72,9 +72,9 @@ export function modelsInWords(models: readonly string[]): string {
   return others.length === 0 ? named : `${named} and ${others.length} more`;
 }
 
-/** Its name, or its ID where it has none. */
+/** The key's name, or its ID where it has none. */
 export const nameOf = ({ id, document }: Pick<Key, 'id' | 'document'>): string => document.name ?? id;
 
-/** True for the key that the console made for its playground. */
+/** Whether this is the key that the console created for its playground. */
 const isPlaygroundKey = ({ document }: Pick<Key, 'document'>): boolean =>
   document.metadata['postern.console'] === 'playground';

@@ -1,4 +1,4 @@
-/** The form fields of a key, for creating and changing one. */
+/** Renders the form fields of a key, for creating and changing one. */
 
 import {
   Fieldset,

@@ -1,4 +1,4 @@
-/** The dialogs to create and to change a key. */
+/** Shows the dialogs to create a key, to change one, and to rotate its secret. */
 
 import { Radio, Stack, Text } from '@mantine/core';
 import { useState } from 'react';

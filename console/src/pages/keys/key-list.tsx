@@ -1,4 +1,4 @@
-/** The list of keys, as a table or as cards on narrow screens. */
+/** Shows the list of keys, as a table or as cards on narrow screens. */
 
 import { Button, Card, Center, Stack, Text, UnstyledButton } from '@mantine/core';
 import { Link } from 'wouter';
@@ -18,7 +18,7 @@ export interface KeyListProps {
   readonly keys: readonly ListedKey[];
   readonly trends: ReadonlyMap<string, readonly number[]>;
   readonly table: ReturnType<typeof useOrder>['table'];
-  /** Undefined where there are no more. */
+  /** Loads more keys; undefined where there are no more. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
 }
@@ -88,7 +88,7 @@ function Rows({ keys, trends, table, isWide }: KeyListProps & { readonly isWide:
   );
 }
 
-/** Models, operations and limits. */
+/** What the key may use, as text: models, operations and limits. */
 const allowedInWords = ({ document: { models, operations = [], limits } }: Key): string =>
   [modelsInWords(models), ...operations, ...limitsInWords(limits)].join(' · ');
 
@@ -169,7 +169,7 @@ function Budgets({ item: { budgets } }: { readonly item: Key }) {
 
 interface UseProps {
   readonly values: readonly number[] | undefined;
-  /** The line alone; its words are for screen readers. */
+  /** Whether to show the trend line only, with its text for screen readers. */
   readonly isShort?: boolean;
 }
 

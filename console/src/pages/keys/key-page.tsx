@@ -1,4 +1,4 @@
-/** The drawer of one key: permissions, usage and actions. */
+/** Shows one key in a drawer: permissions, usage and actions. */
 
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { useState } from 'react';

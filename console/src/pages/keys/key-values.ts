@@ -1,11 +1,11 @@
-/** Fields of keys and projects in their forms: conditions that the form asks in another way than the document has them. */
+/** Describes the form fields of keys and projects, and converts between their documents and their forms. */
 
 import { type KeyDocument, limitNames } from '../../../../src/admin/contract.ts';
 import { type Document, toDocument, toMapping, toMappings, toText, toValues } from '../../parts/forms/documents.ts';
 import { standardAlerts } from '../../parts/words/caps.ts';
 import { type FieldWords, laneField, shapeField } from '../../parts/words/operations.ts';
 
-/** Fields that have a part of the form to themselves. */
+/** Fields that have their own part of the form. */
 type FullTerm =
   | 'name'
   | 'models'
@@ -18,7 +18,7 @@ type FullTerm =
   | 'metadata'
   | 'capture';
 
-/** All other fields. */
+/** Fields that have no own part of the form. */
 const plainFields: Readonly<Record<Exclude<keyof KeyDocument, FullTerm>, FieldWords>> = {
   lane: laneField,
   shape: {
@@ -65,7 +65,7 @@ export function toKeyValues({
   return toValues(values, keyFields);
 }
 
-/** Leaves out empty fields. */
+/** The document from the form's values, without empty fields. */
 export function toKeyDocument(values: Document): Document {
   const { scope, models, expiry, expiresOn, notes, captures, capture, ...document } = toDocument(values, keyFields);
   const metadata = toMappings(notes).map(({ name, text }) => [toText(name).trim(), text]);
@@ -90,7 +90,7 @@ export function toProjectDocument(values: Document): Document {
   return document;
 }
 
-/** The changed fields; null removes a field. */
+/** The changed fields of a document; null removes a field. */
 export function toChange(old: Document, now: Document): Record<string, unknown> {
   const change: Record<string, unknown> = {};
   for (const field of new Set([...Object.keys(old), ...Object.keys(now)])) {
@@ -99,7 +99,7 @@ export function toChange(old: Document, now: Document): Record<string, unknown> 
   return change;
 }
 
-/** The form field for a field of the document. */
+/** The form's field for a field of the document, to show errors there. */
 export function toField(path: string): string {
   if (path.startsWith('metadata')) return 'notes';
   return path === 'expires' ? 'expiresOn' : path;

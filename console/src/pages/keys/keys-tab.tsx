@@ -1,4 +1,4 @@
-/** The tab of keys, with search and results. */
+/** Shows the tab of keys, with search and results. */
 
 import { Button, Group } from '@mantine/core';
 import { Action } from '../../parts/layout/button.tsx';

@@ -1,4 +1,4 @@
-/** The page "Keys and projects": who may call the gateway, with which permissions, and their spending. */
+/** Shows the page "Keys and projects": which clients may call the gateway, with which permissions, and their spending. */
 
 import { useAddress } from '../../parts/layout/filters.tsx';
 import './keys.css';
@@ -94,7 +94,7 @@ interface TabState {
   readonly go: (path: string) => void;
 }
 
-/** `/keys`, `/keys/<key>`, `/keys/projects`, `/keys/projects/<project>`. */
+/** Reads and sets the page's URL: `/keys`, `/keys/<key>`, `/keys/projects`, `/keys/projects/<project>`. */
 function useTabState(): TabState {
   const [location, navigate] = useLocation();
   const [first, second] = segmentsOf(location);

@@ -1,4 +1,4 @@
-/** The drawer of one project: shared limits of its keys, and their use. */
+/** Shows one project in a drawer: the limits that its keys share, and their use. */
 
 import { Anchor, Group, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
@@ -132,7 +132,7 @@ function Actions({ seen, onGone }: { readonly seen: Versioned<Project>; readonly
 }
 
 interface ProjectFormProps {
-  /** Undefined for a new project. */
+  /** The project as it was when editing began; undefined for a new project. */
   readonly seen: Versioned<Project> | undefined;
   readonly onClose: () => void;
   readonly onDone?: (id: string) => void;

@@ -1,4 +1,4 @@
-/** The tab of projects. */
+/** Shows the tab of projects: the keys and budgets of each. */
 
 import { Card, Group, SimpleGrid, Stack, Text, UnstyledButton } from '@mantine/core';
 import { Link, useSearchParams } from 'wouter';

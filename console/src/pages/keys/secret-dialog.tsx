@@ -88,7 +88,7 @@ export function Warnings({ warnings }: { readonly warnings: readonly string[] })
 
 interface KeySnippetsProps {
   readonly document: KeyDocument;
-  /** Undefined where it is not known: then a variable of the shell stands in its place. */
+  /** The key's secret; undefined where it is not known, so that the calls contain a shell variable instead. */
   readonly secret: string | undefined;
   readonly onCopied?: () => void;
 }
@@ -159,7 +159,7 @@ interface Usable {
   readonly operation: Operation;
 }
 
-/** Which models a key may use, and for what: by the rules of the gateway. */
+/** The models that a key may use, and for which operations, by the rules of the gateway. */
 function toUsable(
   { models: patterns, operations }: Pick<KeyDocument, 'models' | 'operations'>,
   models: readonly PlaygroundModel[],
@@ -176,7 +176,7 @@ function toUsable(
     );
 }
 
-/** A pattern has one `*` at most. */
+/** Whether an ID matches a pattern, which has at most one `*`. */
 function fits(pattern: string, id: string): boolean {
   const [before = '', after] = pattern.split('*');
   if (after === undefined) return pattern === id;

@@ -1,4 +1,4 @@
-/** Recent usage and budget state, for a key or a project. */
+/** Shows recent usage and the state of budgets, for a key or a project. */
 
 import { Group, Progress, Stack, Text } from '@mantine/core';
 import type { BudgetPeriod, BudgetState, BurnDown as BurnDownFacts } from '../../../../src/admin/contract.ts';
@@ -78,7 +78,7 @@ export function BudgetFacts({ spender, budgets }: BudgetFactsProps) {
 
 interface BudgetBarProps {
   readonly budget: BudgetState;
-  /** Also shows what gateways hold, and when the period restarts. */
+  /** Whether to show also what gateways have drawn, and when the period restarts. */
   readonly wide?: boolean;
 }
 
@@ -142,7 +142,7 @@ const burnDownSeries: readonly Series[] = [
   { name: 'budget', label: 'Budget', color: 'red.6' },
 ];
 
-/** Spend within the budget's period: actual, at an even pace, and the forecast. */
+/** Draws spending within the budget's period: actual, at an even pace, and the forecast. */
 function BurnDown({ spender, period }: { readonly spender: Spender; readonly period: BudgetPeriod }) {
   const { data, error, refetch } = useBurnDown(spender, period);
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;
@@ -206,12 +206,12 @@ interface TrendProps {
   readonly values: readonly number[];
   /** The label for screen readers. */
   readonly label: string;
-  /** In pixels. */
+  /** Width in pixels. */
   readonly width?: number;
   readonly height?: number;
 }
 
-/** A few days as a line the height of text. */
+/** Draws the values of a few days as a small trend line, as high as text. */
 export function Trend({ values, label, width = 96, height = 24 }: TrendProps) {
   const most = Math.max(1, ...values);
   const step = values.length < 2 ? 0 : (width - 2) / (values.length - 1);

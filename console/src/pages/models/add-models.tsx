@@ -11,7 +11,7 @@ interface AddModelsProps {
   /** The upstream to select first. */
   readonly from?: string | undefined;
   onClose(): void;
-  /** Opens the complete form instead. */
+  /** Called to open the complete form of a model instead. */
   onByHand(): void;
 }
 

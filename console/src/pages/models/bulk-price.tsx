@@ -1,4 +1,4 @@
-/** Dialog to set one price for several models: list price, free, unknown, or an amount per unit. */
+/** Sets one price for several models in a dialog: list price, free, unknown, or an amount per unit. */
 
 import { Button, Group, Modal, Select, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';

@@ -1,4 +1,4 @@
-/** Adds a model, or changes one, also while someone else does. */
+/** Adds or changes a model, and handles changes that somebody else makes in the meantime. */
 
 import { useQueryClient } from '@tanstack/react-query';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** Filters of the model list, kept in the URL so that a view can be shared. */
+/** Shows the filters of the model list, which are kept in the URL so that a view can be shared. */
 
 import { Button, Group } from '@mantine/core';
 import { useMemo } from 'react';
@@ -62,7 +62,7 @@ export interface FilterState extends ReturnType<typeof useOrder<(typeof modelSor
   readonly isFiltered: boolean;
   /** The model whose details are open. */
   readonly opened: string | undefined;
-  /** The upstream to add models from, as a link on its page gives it. */
+  /** The upstream whose models are to be added, if a link on its page led here. */
   readonly addFrom: string | undefined;
   forgetAdding(): void;
   set(name: FilterName, value: string): void;
@@ -91,7 +91,7 @@ export function useFilters(): FilterState {
   };
 }
 
-/** The query parameters for the API. */
+/** The filters as query parameters for the API. */
 export const toQuery = ({ q, operation, upstream, visible, managedBy }: Filters) => ({
   q,
   operation: oneOf(operations, operation),

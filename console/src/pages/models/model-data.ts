@@ -1,4 +1,4 @@
-/** Queries and changes of the Models page. */
+/** Sends the queries and changes of the Models page. */
 
 import {
   type InfiniteData,
@@ -33,7 +33,7 @@ export function useModels(filters: Filters, order: FilterState['order']) {
   });
 }
 
-/** Not fetched while it is being deleted: it may be gone. */
+/** The details of a model. Not fetched while the model is being deleted, as it may be gone. */
 export function useModel(id: string, isGoing: boolean) {
   return useQuery({
     queryKey: ['models', 'one', id],
@@ -54,7 +54,7 @@ export const tryModel = (id: string, operation: Operation): Promise<ModelTestAns
 
 type Pages = InfiniteData<ModelPage>;
 
-/** The switch moves at once, and moves back if the gateway refuses. */
+/** Changes whether clients see a model. The switch moves at once, and moves back if the gateway refuses. */
 export function useVisibility() {
   const queries = useQueryClient();
   const { mutate, mutateAsync, variables, isPending } = useMutation({

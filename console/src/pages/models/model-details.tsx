@@ -1,4 +1,4 @@
-/** The details of one model: facts, a test call, its form, and deletion. */
+/** Shows the details of one model: facts, a test call, its form, and deletion. */
 
 import { Alert, Anchor, Card, Group, Select, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ import { ModelLists } from './model-lists.tsx';
 
 interface ModelDetailsProps {
   readonly id: string;
-  /** The model was deleted. */
+  /** Called when the model was deleted. */
   onGone(): void;
 }
 
@@ -60,7 +60,7 @@ interface ManagingProps {
   readonly model: ModelDetail;
   onEdit(): void;
   onGone(): void;
-  /** The model is being deleted. */
+  /** Called when deletion begins, and when it ends. */
   onGoing(isGoing: boolean): void;
 }
 

@@ -1,4 +1,4 @@
-/** The fields of a model in its form, by their paths in the configuration document. */
+/** Describes the fields of a model's form, by their paths in the configuration document. */
 
 import { limitNames } from '../../../../src/admin/contract.ts';
 import {
@@ -28,7 +28,7 @@ const priceFields: readonly DocumentField[] = [
   })),
 ];
 
-/** `standard`: no price is set, and the default applies. */
+/** How a price is set. `standard`: no price is set, so that the default applies. */
 export type PriceKind = 'standard' | 'amounts' | 'free' | 'unknown';
 
 const priceField: DocumentField = {
@@ -54,7 +54,7 @@ const ofTarget: readonly DocumentField[] = [
   ...targetFields,
 ];
 
-/** A section that is there or not, with a box to tick for it, whatever else it holds. */
+/** A form field with a check box for an optional section, which may be present even if it has no other fields. */
 const switched = (path: string): DocumentField => ({
   path,
   read: (section) => ({ on: section !== undefined, ...toMapping(section) }),
@@ -95,12 +95,12 @@ export const toModelDocument = (values: Document): Document => ({
 
 export const emptyTarget = (): Document => toValues({ upstream: '' }, ofTarget);
 
-/** Each such as `web_search: 0.01`. */
+/** The entries of an object as texts such as `web_search: 0.01`. */
 function toPairs(written: unknown): string[] {
   return Object.entries(toMapping(written)).map(([name, value]) => `${name}: ${toText(value)}`);
 }
 
-/** From `name: value`; without a value, the server's error names it. */
+/** The object from texts such as `name: value`. Where a value is missing, the server's error names it. */
 function fromPairs(pairs: unknown, toValue: (text: string) => unknown): Document | undefined {
   if (!Array.isArray(pairs) || pairs.length === 0) return undefined;
   const entries = pairs.map((pair) => {
@@ -110,5 +110,5 @@ function fromPairs(pairs: unknown, toValue: (text: string) => unknown): Document
   return Object.fromEntries(entries);
 }
 
-/** A word stays a word, so that the server refuses it where it expects a number. */
+/** The number in a text. Other text is kept, so that the server reports that it expects a number. */
 const toNumber = (text: string): number | string => (text === '' || Number.isNaN(Number(text)) ? text : Number(text));

@@ -1,4 +1,4 @@
-/** The facts of a model: names, operations, and each target with price and health. */
+/** Shows the facts of a model: names, operations, and each target with price and health. */
 
 import { Box, Card, Group, Stack, Switch, Text, Tooltip } from '@mantine/core';
 import type { Model, ModelDetail, ModelTarget } from '../../../../src/admin/contract.ts';
@@ -98,7 +98,7 @@ function TargetCard({ target }: { readonly target: ModelTarget }) {
   );
 }
 
-/** Whether a node calls it. */
+/** Labels for the health of a target on one node. */
 const circuitWords = {
   healthy: 'in use',
   unknown: 'not called yet',

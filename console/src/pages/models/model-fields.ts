@@ -1,4 +1,4 @@
-/** Form fields of a model and its targets: names, list handling, and limits. */
+/** Describes form fields of a model and its targets: names, list handling, and limits. */
 
 import { asItIs, type FieldRow, type FormField } from '../../parts/forms/documents.ts';
 import { laneField, shapeField } from '../../parts/words/operations.ts';
@@ -8,7 +8,7 @@ const scales = [
   { value: 'raw', label: 'Logits, without bounds (raw)' },
 ];
 
-/** Balance, retries, hedging, vector space, scale of scores, and usage. */
+/** Form fields for calls: balance, retries, hedging, vector space, scale of scores, and usage. */
 export const callingFields: readonly FieldRow[] = [
   {
     path: 'balance',
@@ -93,7 +93,7 @@ export const callingFields: readonly FieldRow[] = [
   },
 ];
 
-/** Cache of items, joined calls, comparison and canaries. */
+/** Form fields for lists: cache of items, coalesced calls, comparison and canaries. */
 export const listFields: readonly FieldRow[] = [
   {
     path: 'cache.on',
@@ -177,7 +177,7 @@ export const listFields: readonly FieldRow[] = [
   },
 ];
 
-/** Known sizes, which worst cases and refusals are based on. */
+/** Form fields for known sizes of a model, from which worst cases and refusals are computed. */
 export const sizeFields: readonly FieldRow[] = [
   {
     grid: [
@@ -203,7 +203,7 @@ export const sizeFields: readonly FieldRow[] = [
   },
 ];
 
-/** Under "More" of a target. */
+/** Form fields of a target, shown under "More". */
 export const targetFields: readonly FormField[] = [
   {
     path: 'bridge',

@@ -1,4 +1,4 @@
-/** The form of a model: names and targets first, the rest in collapsed sections. */
+/** Shows the form of a model: names and targets first, the rest in collapsed sections. */
 
 import {
   Accordion,
@@ -36,10 +36,10 @@ import { factorWords } from './model-words.ts';
 
 interface ModelFormProps {
   readonly api: ApiForm<Document>;
-  /** The ID can be chosen. */
+  /** Whether the model is new, so that its ID can be chosen. */
   readonly isNew: boolean;
   onCancel(): void;
-  /** Shown above the buttons. */
+  /** Content above the buttons. */
   readonly children?: ReactNode;
 }
 
@@ -234,9 +234,9 @@ function TargetFields({ form, index, target, isOnly }: TargetFieldsProps) {
 
 interface PriceFieldsProps {
   readonly form: UseFormReturnType<Document>;
-  /** `price`, or `targets.0.price` of a target. */
+  /** Path of the price in the form: `price`, or `targets.0.price` for a target's. */
   readonly path: string;
-  /** Text shown for an empty price. */
+  /** Text shown while no price is set. */
   readonly standard: string;
 }
 
@@ -291,7 +291,7 @@ function PriceFields({ form, path, standard }: PriceFieldsProps) {
   );
 }
 
-/** Images may have a list of prices, which stays until an amount is typed. */
+/** The input of an amount. Images may have a list of prices, which stays until an amount is typed. */
 const amountOf = ({ value, ...input }: GetInputPropsReturnType) => ({
   ...input,
   value: toText(value),

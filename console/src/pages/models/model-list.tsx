@@ -1,4 +1,4 @@
-/** The list of models: a table, or cards on a phone. */
+/** Shows the list of models: a table, or cards on a phone. */
 
 import { Anchor, Button, Card, Center, Checkbox, Group, Stack, Text, Tooltip } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -171,7 +171,7 @@ function ModelTable({ parts, table, isWide, chosen, onChosen }: ModelTableProps)
   );
 }
 
-/** What has no column of its own. */
+/** The second line of a row, for facts that have no column. */
 const SecondLine = ({ model }: { readonly model: Model }) => (
   <div className="second-line">
     <span>{model.operations.map((operation) => operationWords[operation]).join(', ')}</span>
@@ -185,13 +185,13 @@ interface BulkBarProps {
   readonly models: readonly Model[];
   /** Chooses every model that the list shows. */
   onAll(): void;
-  /** `left`: those that failed, or were not tried. */
+  /** `left`: the models whose change failed or was not tried; undefined: none. */
   onDone(left?: readonly string[]): void;
 }
 
 const mostFailures = 5;
 
-/** What can be done with all that are chosen: one after the other. Those that are not done stay chosen. */
+/** The actions for all chosen models. They are changed one after the other; those that were not changed stay chosen. */
 function BulkBar({ models, onAll, onDone }: BulkBarProps) {
   const confirm = useConfirm();
   const queries = useQueryClient();
@@ -343,7 +343,7 @@ const Operations = ({ model: { operations } }: { readonly model: Model }) => {
   );
 };
 
-/** On one line: the first, and how many more. */
+/** The targets on one line: the first one, and the number of others. */
 function Targets({ model: { id, targets } }: { readonly model: Model }) {
   const [first, ...others] = targets;
   if (first === undefined) return null;
@@ -365,7 +365,7 @@ function Health({ model }: { readonly model: Model }) {
   return <StatusBadge state={state} {...(label !== undefined && { label })} why={why || null} />;
 }
 
-/** On one line: of several targets the first price, and how many others differ. */
+/** The price on one line: that of the first target, and how many others differ. */
 function ShortPrice({ targets }: { readonly targets: readonly ModelTarget[] }) {
   const all = new Map(targets.map(({ price }) => [priceInWords(price), price]));
   const [[words, price] = ['', null]] = all;
@@ -386,7 +386,7 @@ function ShortPrice({ targets }: { readonly targets: readonly ModelTarget[] }) {
   );
 }
 
-/** Of several targets: one line for each price that differs. */
+/** The prices of all targets: one line for each price that differs. */
 function PriceText({ targets }: { readonly targets: readonly ModelTarget[] }) {
   const lines = new Map(targets.map(({ price }) => [priceInWords(price), price]));
   return (

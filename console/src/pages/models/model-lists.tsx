@@ -1,4 +1,4 @@
-/** List settings of a model, and the results of its canaries and shadow. */
+/** Shows the list settings of a model, and the results of its canaries and shadow. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import type { ModelDetail } from '../../../../src/admin/contract.ts';

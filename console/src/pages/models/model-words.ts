@@ -1,4 +1,4 @@
-/** Labels of the Models page. */
+/** Defines the labels of the Models page. */
 
 import type { Model, ModelTarget, Operation } from '../../../../src/admin/contract.ts';
 import { operationWords, refusesHidden } from '../../parts/words/operations.ts';
@@ -29,15 +29,15 @@ const worstFirst: readonly Shown[] = [
   ...['failing', 'cooldown', 'resting', 'loading', 'probing', 'degraded', 'healthy', 'untested'],
 ] as const;
 
-/** The result of its calls, unless the circuit is not closed. */
+/** The state to show for a target: the result of its calls, or its health while it is neither healthy nor unknown. */
 export const shownOf = ({ health, shown }: ModelTarget): Shown =>
   health === 'healthy' || health === 'unknown' ? shown : health;
 
 interface HealthWords {
   readonly state: Shown;
-  /** In place of the state's default label. */
+  /** Replaces the state's default label. */
   readonly label: string | undefined;
-  /** Empty if there is no reason. */
+  /** Why the target is in this state; empty if there is no reason. */
   readonly why: string;
 }
 
@@ -54,7 +54,7 @@ export function healthOf(targets: readonly ModelTarget[]): HealthWords {
   };
 }
 
-/** "openai is in cooldown: connection refused." */
+/** The reason as a sentence, such as "openai is in cooldown: connection refused." */
 function whyOf({ upstream, nodes, health }: ModelTarget): string {
   const worst = nodes.find(({ state }) => state === health);
   const verb = health === 'resting' ? 'is in cooldown' : health === 'failing' ? 'fails' : 'is tried again';

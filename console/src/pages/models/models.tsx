@@ -1,4 +1,4 @@
-/** The Models page: what clients may call, which targets serve it, at which price, and whether it is visible. */
+/** Shows the Models page: what clients may call, which targets serve it, at which price, and whether it is visible. */
 
 import { useDisclosure } from '@mantine/hooks';
 import { Redirect, useLocation } from 'wouter';

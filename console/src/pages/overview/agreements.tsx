@@ -9,7 +9,7 @@ import { useNow } from './overview-data.ts';
 
 type Agreement = Now['agreements'][number];
 
-/** Renders nothing if no model has a shadow or canaries. */
+/** Shows the agreement; nothing if no model has a shadow or canaries. */
 export function Agreements() {
   const { data } = useNow();
   const { agreements = [] } = data ?? {};

@@ -1,4 +1,4 @@
-/** Notices for the operator, each with a link to where it can be resolved. */
+/** Shows notices for the operator, each with a link to where it can be resolved. */
 
 import { Box, Button, Group, Paper, Skeleton, Text, ThemeIcon, Title } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -33,7 +33,7 @@ export function Notices() {
   );
 }
 
-/** Without budgets, which stand beside it with what is spent. */
+/** The notices, without those about budgets: these are shown beside the list, with spending. */
 function List({ notices: all }: { readonly notices: readonly Notice[] }) {
   const notices = all.filter(({ kind }) => kind !== 'budget');
   if (notices.length === 0) {

@@ -1,4 +1,4 @@
-/** Queries of the overview, and their intervals. Nothing is fetched while the page is hidden. */
+/** Sends the queries of the overview at intervals. Nothing is fetched while the page is hidden. */
 
 import { useQuery } from '@tanstack/react-query';
 import type { FirstSteps } from '../../../../src/admin/contract.ts';
@@ -31,5 +31,5 @@ export function useFirstSteps() {
   });
 }
 
-/** No client has called yet. */
+/** Whether the gateway is new: no client has called yet. */
 export const isNew = (steps: FirstSteps | undefined): boolean => steps?.requests === 0;

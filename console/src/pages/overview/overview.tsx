@@ -1,4 +1,4 @@
-/** The Overview page: open alerts with cause, upstream states, rates, spending and budgets. */
+/** Shows the Overview page: open alerts with cause, upstream states, rates, spending and budgets. */
 
 import './overview.css';
 import { Button, Grid, Group, Paper, SimpleGrid, Stack, Text, ThemeIcon, Title } from '@mantine/core';

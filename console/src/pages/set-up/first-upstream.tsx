@@ -1,4 +1,4 @@
-/** The upstream step of the set-up: family, address and key, tested before saving. */
+/** Shows the upstream step of the set-up: family, address and key, tested before saving. */
 
 import { Anchor, Button, Group, PasswordInput, Select, SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core';
 import { type ReactNode, useState } from 'react';
@@ -70,7 +70,7 @@ interface FieldsProps extends Pick<FirstUpstreamProps, 'taken' | 'onAdded'> {
   readonly family: FamilyFacts;
 }
 
-/** Required fields only; all others keep their defaults and are changed on the page of the upstream. */
+/** Only required fields; all others keep their defaults, and can be changed on the upstream's page. */
 function Fields({ family, taken, onAdded }: FieldsProps) {
   const [tested, setTested] = useState<UpstreamTest>();
   const options = family.options.filter(({ required }) => required);

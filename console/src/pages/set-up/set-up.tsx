@@ -1,4 +1,4 @@
-/** The Set-up page: from a new gateway to the first call and its ledger row, in five steps. */
+/** Shows the Set-up page, which leads from a new gateway to the first call and its ledger row in five steps. */
 
 import {
   Anchor,
@@ -49,7 +49,7 @@ import { Money } from '../../parts/words/numbers.tsx';
 import { requestWords } from '../../parts/words/operations.ts';
 import { FirstUpstream } from './first-upstream.tsx';
 
-/** Waits until the gateway uses the new configuration. */
+/** Time until the gateway uses a new configuration. */
 const settlingMs = 700;
 
 export default function SetUp() {
@@ -81,7 +81,7 @@ function Steps() {
   useUnsaved(isUnsaved, ofSecrets);
   const confirm = useConfirm();
   const [isCalled, setCalled] = useState(false);
-  /** Opened by a click, rather than as the first that is not done. */
+  /** The step that a click has opened; undefined: the first step that is not done is open. */
   const [opened, setOpened] = useState<Step>();
   const [passed, setPassed] = useState<readonly Step[]>([]);
   const models = useQuery({
@@ -211,9 +211,9 @@ interface StepBoxProps {
   readonly title: string;
   readonly isDone: boolean;
   readonly isOpen?: boolean;
-  /** What came of it, once it is done. */
+  /** The result of the step, once it is done. */
   readonly summary?: ReactNode;
-  /** What opens it again. */
+  /** The label of the button that opens a finished step again. */
   readonly again?: string;
   onOpen?(): void;
   readonly children?: ReactNode;
@@ -315,7 +315,7 @@ interface FirstCallProps {
   onCopied(): void;
 }
 
-/** A call as clients make it, with the new key; what it takes to make it elsewhere stands below. */
+/** Makes a call as clients do, with the new key, and shows below how to make it elsewhere. */
 function FirstCall({ models, wanted, secret, clientUrl, onCalled, onCopied }: FirstCallProps) {
   const calls = models.flatMap(({ id, operations }) =>
     operationsAsOffered

@@ -1,4 +1,4 @@
-/** The signed-in member's own settings: name, password, passkeys and sessions. */
+/** Shows the signed-in member's own settings: name, password, passkeys and sessions. */
 
 import { Button, Group, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -105,7 +105,7 @@ function PasswordForm({ member }: { readonly member: Member }) {
 
 const passkeysKey = ['me', 'passkeys'];
 
-/** The member's own passkeys: add, name, remove. */
+/** Lists the member's own passkeys, to add, name or remove some. */
 function Passkeys() {
   const [adding, setAdding] = useState(false);
   const { data, error, refetch } = useQuery({
@@ -284,7 +284,7 @@ function OwnSessions() {
 }
 
 const systems = ['Windows', 'Android', 'iPhone', 'iPad', 'Mac OS X', 'Linux'] as const;
-/** In this order because each user agent also contains the names after its own. */
+/** Names of browsers in user agents. The order matters, as each user agent also contains names further down the list. */
 const browsers = ['Edg', 'OPR', 'Firefox', 'Chrome', 'Safari'] as const;
 const browserNames: Readonly<Partial<Record<string, string>>> = { Edg: 'Edge', OPR: 'Opera' };
 

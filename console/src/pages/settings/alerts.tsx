@@ -1,4 +1,4 @@
-/** Settings of alert webhooks, and of how long rows are kept. */
+/** Settings of alert webhooks, and of how long ledger rows are kept. */
 
 import { Button, Group, NumberInput, PasswordInput, Select, Stack, TagsInput, Text, TextInput } from '@mantine/core';
 import type { Setting } from '../../../../src/admin/contract.ts';
@@ -103,14 +103,14 @@ interface WebhookValues {
   readonly url: string;
   readonly secret: string;
   readonly format: 'postern' | 'slack';
-  /** Stands for the URL that is not shown; undefined if the whole URL is shown. */
+  /** The text that stands for a URL that is not shown; undefined if the whole URL is shown. */
   readonly keptUrl: string | undefined;
   readonly keptSecret: string | undefined;
 }
 
 const isSealed = (text: unknown): text is string => typeof text === 'string' && text.startsWith('(sealed');
 
-/** Converts webhooks between document and form: secrets are not shown, and stay as they are if nothing is typed. */
+/** The form's webhooks from the document. Secrets are not shown, and stay unchanged if nothing is typed. */
 function readWebhooks(document: Readonly<Record<string, unknown>>): WebhookValues[] {
   const { webhooks } = document;
   if (!Array.isArray(webhooks)) return [];
@@ -137,7 +137,7 @@ const toWebhooks = (values: readonly WebhookValues[]): Readonly<Record<string, s
 
 const longestDays = 3_650;
 
-/** How long rows are kept, and what is removed from captured bodies. */
+/** Settings for how long rows are kept, and what is removed from captured bodies. */
 export const Keeping = () => (
   <Section
     title="Retention"

@@ -1,4 +1,4 @@
-/** Members, open invitations and sign-in methods. */
+/** Shows members, open invitations and sign-in methods. */
 
 import { Button, Checkbox, Group, Menu, Radio, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

@@ -1,4 +1,4 @@
-/** A section of the settings: heading, one sentence, and its actions. */
+/** Frames for the sections of the settings: heading, one sentence, and actions. */
 
 import { Alert, Box, Button, Code, Group, Modal, Stack, Text, Title } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
@@ -15,7 +15,7 @@ import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
 interface SectionProps {
   readonly title: string;
   readonly about?: ReactNode;
-  /** The action of the section. */
+  /** The action of the section, such as a button. */
   readonly action?: ReactNode;
   readonly children: ReactNode;
 }
@@ -91,7 +91,7 @@ interface ShownOnceProps {
   onClose(): void;
 }
 
-/** A secret or a link that is shown only once; it is closed only by the user. */
+/** Shows a secret or a link, which can be seen only once, until the user closes it. */
 export function ShownOnce({ title, about, text, copyLabel, children, onClose }: ShownOnceProps) {
   useFocusReturn();
   const { onCopied, close } = useCopied({

@@ -1,4 +1,4 @@
-/** The Settings page: account, members, API tokens, alerts, retention and version. */
+/** Shows the Settings page: account, members, API tokens, alerts, retention and version. */
 
 import './settings.css';
 import { Alert, List, Tabs, Text } from '@mantine/core';
@@ -54,7 +54,7 @@ const stores: Readonly<Record<Facts['store']['kind'], string>> = {
   postgres: 'PostgreSQL',
 };
 
-/** The running gateway: version, configuration, store, and warnings. */
+/** Describes the running gateway: version, configuration, store, and warnings. */
 function About() {
   const { data, error, refetch } = useQuery({
     queryKey: ['about'],

@@ -1,4 +1,4 @@
-/** API tokens for programs that use the admin API. */
+/** Lists and makes API tokens, for programs that use the admin API. */
 
 import { Button, Select, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';

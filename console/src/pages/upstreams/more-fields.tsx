@@ -1,4 +1,4 @@
-/** Rarely used fields of an upstream: timeouts, limits, headers, TLS, health check. */
+/** Form fields of an upstream that are rarely used: timeouts, limits, headers, TLS, health check. */
 
 import {
   Accordion,
@@ -59,7 +59,7 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
   );
 }
 
-/** Sections with errors are opened. */
+/** Whether a section has errors, so that it must be opened. */
 function isAtFault(faults: readonly string[]): (section: Section) => boolean {
   const names = new Set(faults.map(first));
   return ({ name, fields }) => [name, ...fieldsOf(fields).map(({ path }) => first(path))].some((one) => names.has(one));

@@ -1,4 +1,4 @@
-/** Adding an upstream: first the type of service, then address and credential. */
+/** Adds or changes an upstream: first the type of service, then address and credential. */
 
 import { Anchor, Group, SimpleGrid, Stack, Text, TextInput } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -80,7 +80,7 @@ function FamilyGallery({ onPick }: FamilyGalleryProps) {
   );
 }
 
-/** The family that most services are compatible with comes first, as users who do not find their service have to choose it. */
+/** Sorts families. The one that most services are compatible with is first, for users who do not find their service. */
 const byFame = (a: FamilyFacts, b: FamilyFacts): number =>
   Number(b.takesLegacyEngines) - Number(a.takesLegacyEngines) || a.title.localeCompare(b.title);
 
@@ -122,11 +122,11 @@ interface EditUpstreamProps extends NewUpstreamProps {
   /** The upstream when editing began; undefined for a new one. */
   readonly began?: Versioned<UpstreamDetail>;
   readonly family: FamilyFacts;
-  /** The name that a new one has at first. */
+  /** The name that is suggested for a new upstream. */
   readonly freeId?: string;
 }
 
-/** Adds an upstream of this family, or changes one, also while someone else does. */
+/** Adds or changes an upstream of this family, and handles changes that somebody else makes in the meantime. */
 export function EditUpstream({ began, family, freeId = '', onDone, onCancel }: EditUpstreamProps) {
   const queries = useQueryClient();
   const { api, conflict } = useElementForm({

@@ -1,4 +1,4 @@
-/** Queries and changes of the Upstreams page. */
+/** Sends the queries and changes of the Upstreams page. */
 
 import { keepPreviousData, type QueryClient, useQuery } from '@tanstack/react-query';
 import type { UpstreamDetail, UpstreamPage, UpstreamTest, Written } from '../../../../src/admin/contract.ts';
@@ -13,7 +13,7 @@ const pageSize = 200;
 
 export type ListedUpstream = UpstreamPage['items'][number];
 
-/** By the titles of the list's columns. */
+/** The API's sort orders by the titles of the list's columns. */
 export const upstreamSorts = { Upstream: 'name', ...trafficSorts } as const;
 
 interface Order {
@@ -21,7 +21,7 @@ interface Order {
   readonly direction: 'asc' | 'desc';
 }
 
-/** All of them: there are few, and users look for them by eye. */
+/** All upstreams: there are few, and users look for them by eye. */
 export function useUpstreams(order?: Order) {
   return useQuery({
     queryKey: ['upstreams', 'list', order],

@@ -1,4 +1,4 @@
-/** The drawer of one upstream: health, its users, credentials by name, a test, and actions. */
+/** Shows one upstream in a drawer: health, models that use it, credentials by name, a test, and actions. */
 
 import { Alert, Anchor, Button, Group, Stack, Text } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ import { UnderWay } from './upstream-list.tsx';
 import { stateWords } from './upstream-words.ts';
 
 const shownTargets = 50;
-/** Of one target, or of the upstream. */
+/** Limit of models that are named for one target, or for the upstream. */
 const shownModels = 10;
 
 export function UpstreamDetails({ id, onGone }: { readonly id: string; onGone(): void }) {
@@ -329,7 +329,7 @@ function Targets({ upstream: { id: upstream, targets } }: { readonly upstream: U
   );
 }
 
-/** With only one node, the facts above are complete. */
+/** The state on each node; not shown for a single node, as the facts above are then complete. */
 function Nodes({ upstream: { nodes } }: { readonly upstream: UpstreamDetail }) {
   if (nodes.length < 2) return null;
   return (

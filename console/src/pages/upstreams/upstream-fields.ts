@@ -1,4 +1,4 @@
-/** The rarely used fields of an upstream, by the sections of its form. */
+/** Describes the rarely used fields of an upstream, by the sections of its form. */
 
 import { limitNames } from '../../../../src/admin/contract.ts';
 import type { FieldRow, FormField } from '../../parts/forms/documents.ts';
@@ -8,12 +8,12 @@ export interface Section {
   readonly name: string;
   readonly title: string;
   readonly about?: string;
-  /** It is about connections: what is built in has none. */
+  /** Whether the section is about connections, which built-in services do not have. */
   readonly isNetworked?: boolean;
   readonly fields: readonly FieldRow[];
 }
 
-/** Text that is no number stays as typed, so that the gateway reports what it expects. */
+/** The number in a text. Other text is kept, so that the gateway reports what it expects. */
 const toNumber = (typed: unknown): unknown =>
   typeof typed === 'string' && /^\s*\d{1,15}\s*$/.test(typed) ? Number(typed) : typed;
 
@@ -25,7 +25,7 @@ const limit = (name: string, label: string, placeholder = ''): FormField => ({
   inputMode: placeholder === '' ? 'numeric' : 'text',
 });
 
-/** Only of families that serve that path. */
+/** The field for legacy engine paths, which only families that serve them have. */
 export const engineField: FormField = {
   path: 'legacy_engines',
   kind: 'switch',

@@ -1,4 +1,4 @@
-/** The form of an upstream, made from its family's description; the connection can be tested before saving. */
+/** Shows the form of an upstream, made from its family's description; the connection can be tested before saving. */
 
 import { Group, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
@@ -21,7 +21,7 @@ interface UpstreamFormProps {
   readonly family: FamilyFacts;
   readonly isNew: boolean;
   onCancel(): void;
-  /** Shown above the buttons. */
+  /** Content above the buttons. */
   readonly children?: ReactNode;
 }
 
@@ -122,11 +122,11 @@ function Offers({ family: { offers } }: { readonly family: FamilyFacts }) {
 interface OptionFieldsProps {
   readonly form: UseFormReturnType<UpstreamValues>;
   readonly family: FamilyFacts;
-  /** Required options, or optional ones. */
+  /** Whether to show the required options, or else the optional ones. */
   readonly required: boolean;
 }
 
-/** A family's own settings, each rendered by its description. */
+/** Form fields of a family's own settings, made from their descriptions. */
 const OptionFields = ({ form, family, required }: OptionFieldsProps) =>
   family.options
     .filter((option) => option.required === required)
@@ -146,7 +146,7 @@ function OptionField({ form, option }: { readonly form: OptionFieldsProps['form'
   return <TextInput {...common} placeholder={wanted ?? standard ?? ''} autoComplete="off" spellCheck={false} />;
 }
 
-/** `max_items` to "Max items". */
+/** A label from a name: `max_items` becomes "Max items". */
 function toLabel(name: string): string {
   const text = name.replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);

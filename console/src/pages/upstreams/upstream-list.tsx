@@ -1,4 +1,4 @@
-/** The list of upstreams with current health: a table, or cards on a phone. */
+/** Shows the list of upstreams with current health: a table, or cards on a phone. */
 
 import {
   Anchor,
@@ -34,7 +34,7 @@ interface UpstreamListProps {
   readonly add: ReactNode;
 }
 
-/** From this many on, a search field is shown. */
+/** With at least this many upstreams, a search field is shown. */
 const searchFrom = 7;
 const columns = { base: 1, sm: 2 };
 
@@ -116,7 +116,7 @@ const mostPoints = 60;
 
 type Histories = ReadonlyMap<string, readonly (number | null)[]>;
 
-/** The latencies of upstreams since the page was opened: one point for each fetched list. */
+/** Collects the latencies of upstreams since the page was opened: one point for each fetched list. */
 function useLatencies(upstreams: readonly Upstream[] | undefined, seenAtMs: number): Histories {
   const [histories, setHistories] = useState<Histories>(new Map());
   const lastSeen = useRef(0);

@@ -1,4 +1,4 @@
-/** The fields of an upstream in its form; credentials and headers are rows, and their secrets stay unless typed anew. */
+/** Converts an upstream between its document and its form; credentials and headers are rows, whose secrets stay unless typed anew. */
 
 import type { FamilyFacts } from '../../../../src/admin/contract.ts';
 import {
@@ -14,13 +14,13 @@ import {
 import { sections } from './upstream-fields.ts';
 
 export interface KeyValues {
-  /** Stays the same while other rows are added and removed. */
+  /** Identifies the row; it stays the same while other rows are added and removed. */
   row: string;
   /** The typed secret; empty to keep the stored one. */
   secret: string;
-  /** Stands for the stored secret; empty if there is none, or it is to be replaced. */
+  /** The text that stands for the stored secret; empty if there is none, or it is to be replaced. */
   kept: string;
-  /** A file named on the command line; it stays as it is. */
+  /** The file with the secret (`api_key_file`), which is not changed here. */
   file: string;
   weight: number | string;
 }
@@ -48,7 +48,7 @@ export const emptyHeader = (): HeaderValues => ({ row: newRow(), name: '', value
 
 type Defaults = Pick<FamilyFacts, 'baseUrl' | 'options'>;
 
-/** Defaults of the family's options are shown, because they apply too. */
+/** The fields of the form. Defaults of the family's options are shown, because they apply too. */
 const fieldsFor = (family: Defaults): readonly DocumentField[] => [
   { path: 'base_url', write: (address) => (toText(address).trim() === family.baseUrl ? '' : toText(address).trim()) },
   ...family.options.map(({ name, default: standard }) => ({ path: `options.${name}`, empty: standard ?? '' })),
@@ -65,7 +65,7 @@ export function toUpstreamValues(document: Document, family: Defaults): Upstream
   };
 }
 
-/** The first values: the family's defaults are filled in where they have to be seen. */
+/** The first values of the form: the family's defaults are filled in where users must see them. */
 export function toFirstValues(family: FamilyFacts, id: string): UpstreamValues {
   const values = toUpstreamValues({ id, family: family.id }, family);
   return {
@@ -84,7 +84,7 @@ function toKeys(own: Document, credentials: unknown): KeyValues[] {
   return credentials.map((entry, index) => toKey(toMapping(entry), `credentials[${index}].api_key`));
 }
 
-/** A bare `(sealed)` is given its position, so that it may be moved. */
+/** The form's credential. A `(sealed)` secret gets its position, so that its row can be moved. */
 function toKey({ api_key, api_key_file, weight = 1 }: Document, place: string): KeyValues {
   const text = toText(api_key);
   const kept = text === '(sealed)' ? `(sealed ${place})` : isShown(text) ? text : '';
@@ -99,7 +99,7 @@ const toHeader = (name: string, text: string): HeaderValues => ({
   kept: isShown(text) ? text : '',
 });
 
-/** Leaves out what has no value, so that the document stays short. */
+/** The document from the form's values. Fields without a value are left out, to keep it short. */
 export function toUpstreamDocument({ keys, headers, ...values }: UpstreamValues, family: Defaults): Document {
   const named = headers.filter(({ name }) => name.trim() !== '');
   return {
@@ -125,7 +125,7 @@ function toCredential({ secret, kept, file }: KeyValues): Document {
   return file === '' ? { api_key: kept } : { api_key_file: file };
 }
 
-/** The form field for a field of the API. */
+/** The form's field for a field of the API, to show errors there. */
 export function toField(path: string): string {
   if (path === 'api_key' || path === 'api_key_file') return 'keys[0].secret';
   const index = /^credentials\[(\d+)\]\./.exec(path)?.[1];

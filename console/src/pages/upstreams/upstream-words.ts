@@ -1,4 +1,4 @@
-/** Labels of the Upstreams page. */
+/** Defines the labels of the Upstreams page. */
 
 import type { FamilyFacts, Upstream } from '../../../../src/admin/contract.ts';
 import type { Status } from '../../parts/marks/status.tsx';
@@ -59,5 +59,5 @@ export function stateWords(
   }
 }
 
-/** `` `text` `` in a family's facts stands for code; this removes the quotes for plain text. */
+/** Removes the backquotes around code in a family's facts, for plain text. */
 export const plain = (text: string): string => text.replaceAll('`', '');

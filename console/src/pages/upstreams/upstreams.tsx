@@ -1,4 +1,4 @@
-/** The Upstreams page: services with their current health, and a form to add one. */
+/** Shows the Upstreams page: services with their current health, and a form to add one. */
 
 import './upstreams.css';
 import { Redirect, useLocation, useSearchParams } from 'wouter';
