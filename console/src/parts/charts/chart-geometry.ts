@@ -1,17 +1,17 @@
-/** Geometry of charts: readable ticks, stacks, and paths of lines, areas and bars. */
+/** Computes the geometry of charts: readable ticks, stacks, and paths of lines, areas and bars. */
 
 export interface Series {
   readonly name: string;
   readonly label: string;
   readonly color: string;
-  /** A dashed line above the others and not part of their stack: the former period. */
+  /** Whether the series is a dashed line above the others, such as the previous period, and not in their stack. */
   readonly isDashed?: boolean;
 }
 
-/** At a time: a value for each series, null if unknown. */
+/** The values of one time: one for each series, null if unknown. */
 export type ChartRow = Readonly<Record<string, string | number | null>> & {
   readonly time: string;
-  /** With it, times of the axis are round ones. */
+  /** The time of the row; if rows have it, the axis has labels at round times. */
   readonly atMs?: number;
 };
 
@@ -22,13 +22,13 @@ export interface Plot {
   readonly height: number;
 }
 
-/** Undefined if unknown. */
+/** A value; undefined if it is unknown. */
 export type Value = number | undefined;
 
 const steps = [1, 2, 2.5, 5, 10] as const;
 const wantedTicks = 3;
 
-/** From 0 upwards in even steps; the last is at or above the highest value. */
+/** Ticks from 0 upwards in even steps; the last one is at or above the highest value. */
 export function toTicks(most: number): number[] {
   if (!(most > 0)) return [0, 1];
   const rough = most / wantedTicks;
@@ -43,7 +43,7 @@ export interface Layer {
   readonly high: readonly Value[];
 }
 
-/** Each layer starts on top of those before it. */
+/** Stacks series: each layer starts on top of those before it. */
 export function stack(columns: readonly (readonly Value[])[]): Layer[] {
   const tops: Value[] = [];
   return columns.map((values) => {
@@ -68,7 +68,7 @@ export const yOf = (value: number, { top, height }: Plot, most: number): number 
 export const xOf = (at: number, count: number, { left, width }: Plot): number =>
   count <= 1 ? left + width : left + (width * at) / (count - 1);
 
-/** Leaves a gap for unknown values. */
+/** The path of a line, with gaps for unknown values. */
 export function toLine(values: readonly Value[], plot: Plot, most: number): string {
   let path = '';
   let isDrawing = false;
@@ -88,7 +88,7 @@ export function lonely(values: readonly Value[]): number[] {
   return [...values.keys()].filter((at) => isKnown(at) && !isKnown(at - 1) && !isKnown(at + 1));
 }
 
-/** The upper edge of a layer where it has a height: elsewhere it would hide the edge of the layer below. */
+/** The upper edge of a layer, only where the layer has a height: elsewhere it would hide the edge of the layer below. */
 export const toEdge = (values: readonly Value[], { high }: Layer): Value[] =>
   high.map((value, at) => ([at - 1, at, at + 1].some((near) => (values[near] ?? 0) > 0) ? value : undefined));
 
@@ -104,7 +104,7 @@ export function toArea({ low, high }: Layer, plot: Plot, most: number): string {
   return path;
 }
 
-/** Runs without a gap: the first position, and the position after the last. */
+/** Runs of values without a gap: the first position, and the position after the last. */
 function runsOf(values: readonly Value[]): [number, number][] {
   const runs: [number, number][] = [];
   let from: number | undefined;
@@ -119,7 +119,7 @@ function runsOf(values: readonly Value[]): [number, number][] {
   return runs;
 }
 
-/** The share of the width left between bars. */
+/** Share of the width that is left free between bars. */
 const gapShare = 0.2;
 
 export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
@@ -140,7 +140,7 @@ export function toBars({ low, high }: Layer, plot: Plot, most: number): string {
 export const barX = (at: number, count: number, { left, width }: Plot): number =>
   left + (width * (at + 0.5)) / Math.max(1, count);
 
-/** Positions with a label below: the last one, and others as evenly as there is room. */
+/** Positions that get a label: the last one, and others as evenly as there is room. */
 export function toMarks(count: number, width: number, markWidth: number): number[] {
   if (count === 0) return [];
   const room = Math.max(1, Math.floor(width / markWidth));
@@ -169,7 +169,7 @@ export interface Mark {
   readonly label: string;
 }
 
-/** Labels at round times of the reader's clock, days at midnight; at most as many as there is room for. */
+/** Labels at round times of the reader's clock (days at midnight), at most as many as there is room for. */
 export function toTimeMarks(times: readonly number[], most: number): Mark[] {
   const local = times.map((ms) => ms - new Date(ms).getTimezoneOffset() * minuteMs);
   for (const step of markSteps) {

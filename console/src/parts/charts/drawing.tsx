@@ -1,6 +1,5 @@
 /**
- * Draws charts. Four charts every second take 1 ms for the live view, where a chart library took 90 ms; that library also stays out of the first
- * page's code.
+ * Draws charts. Four charts a second take 1 ms for the live view, where a chart library took 90 ms; without it, the first page also loads less code.
  */
 
 import { useElementSize } from '@mantine/hooks';
@@ -30,7 +29,7 @@ import {
 /** Mantine's CSS variable of a colour such as `teal.6`. */
 export const toColor = (color: string): string => `var(--mantine-color-${color.replace('.', '-')})`;
 
-/** The results of requests, each in its colour everywhere. */
+/** The results of requests as series, each with the same colour everywhere. */
 export const resultSeries: readonly Series[] = [
   { name: 'succeeded', label: resultWords.succeeded, color: 'teal.6' },
   { name: 'failed', label: resultWords.failed, color: 'red.6' },
@@ -46,11 +45,11 @@ export const latencySeries: readonly Series[] = [
 
 export const costSeries: readonly Series[] = [{ name: 'cost', label: 'Cost', color: 'violet.6' }];
 
-/** What several charts over the same times share: the position of the pointer, and the action of a drag. */
+/** What several charts of the same times share: the position of the pointer, and the action of dragging. */
 export interface Linked {
   readonly at: number | undefined;
   onPoint(at: number | undefined): void;
-  /** From the first position to the last, both included. */
+  /** Called after a drag, with the first and the last position of the range. */
   onZoom?(from: number, to: number): void;
 }
 
@@ -58,7 +57,7 @@ interface DrawingProps {
   readonly kind: 'area' | 'bars' | 'lines';
   /** The label for screen readers. */
   readonly label: string;
-  /** In pixels. */
+  /** Height in pixels. */
   readonly height: number;
   readonly series: readonly Series[];
   readonly rows: readonly ChartRow[];
@@ -68,10 +67,10 @@ interface DrawingProps {
 
 const axisWidth = 72;
 const footHeight = 20;
-/** Width of a letter. The last label ends at the edge of the chart, so it reaches back by half its width. */
+/** Width of a letter in pixels, for the width of labels; the last label ends at the edge of the chart. */
 const letterWidth = 6.4;
 const labelShare = 1.6;
-/** Of the clock. */
+/** Width of a label with the time of day. */
 const timeWidth = 8 * letterWidth;
 const right = 10;
 const top = 8;
@@ -85,12 +84,12 @@ export const Drawing = memo(function Drawing({ kind, series, rows, format, ...fr
 });
 
 interface ChartFrameProps extends Omit<DrawingProps, 'kind'> {
-  /** Positions are bands side by side, not points on a line. */
+  /** Whether positions are bands side by side, as for bars, and not points on a line. */
   readonly isBands: boolean;
   readonly children: (plot: Plot) => ReactNode;
 }
 
-/** The frame of a chart: its size, the axis of times, and the values at the pointer. */
+/** Draws the frame of a chart: its size, the time axis, and the values at the pointer. */
 export function ChartFrame({ isBands, label, height, series, rows, format, linked, children }: ChartFrameProps) {
   const { ref, width } = useElementSize();
   const plot = useMemo(() => toPlot(width, height), [width, height]);
@@ -128,12 +127,12 @@ const toPlot = (width: number, height: number): Plot => ({
 interface PointerOptions {
   readonly rows: number;
   readonly plot: Plot;
-  /** Positions are bands side by side, not points on a line. */
+  /** Whether positions are bands side by side, as for bars, and not points on a line. */
   readonly isBands: boolean;
   readonly linked: Linked | undefined;
 }
 
-/** The position of the pointer, on this chart or on a linked one, and where a drag began. */
+/** Tracks the position of the pointer, on this chart or on a linked one, and where a drag began. */
 function usePointer({ rows, plot, isBands, linked }: PointerOptions) {
   const [own, setOwn] = useState<number>();
   const [dragged, setDragged] = useState<number>();
@@ -187,7 +186,7 @@ const TimeAxis = ({ rows, plot, height, place }: AxisProps) =>
     );
   });
 
-/** Round times where the rows have any, else evenly spread ones. */
+/** Positions of time labels: at round times where the rows have times, else evenly spread. */
 function marksOf(rows: AxisProps['rows'], width: number): readonly Mark[] {
   const times = rows.flatMap(({ atMs }) => atMs ?? []);
   const round = times.length === rows.length ? toTimeMarks(times, Math.floor(width / (timeWidth * labelShare))) : [];
@@ -204,7 +203,7 @@ interface PointedProps {
   place(at: number): number;
 }
 
-/** The line at the pointer, and the selected range. */
+/** Draws the line at the pointer, and the selected range. */
 function Pointed({ plot, at, from, place }: PointedProps) {
   if (at === undefined) return null;
   const x = place(at);
@@ -313,7 +312,7 @@ interface TooltipProps extends Pick<DrawingProps, 'series' | 'format'> {
   readonly isRight: boolean;
 }
 
-/** Beside the pointer, on the side with room. */
+/** Shows the values beside the pointer, on the side with more room. */
 function Tooltip({ row, series, format, x, isRight }: TooltipProps) {
   if (row === undefined) return null;
   return (

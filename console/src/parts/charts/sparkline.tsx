@@ -1,10 +1,10 @@
-/** A small trend line, drawn without the chart code so that the first paint does not wait for it. */
+/** Draws a small trend line without the chart code, so that the first paint does not wait for that code. */
 
 import './sparkline.css';
 import { memo } from 'react';
 
 interface SparklineProps {
-  /** Null if unknown. */
+  /** The values; null if unknown. */
   readonly values: readonly (number | null)[];
   readonly tone?: 'accent' | 'bad';
 }

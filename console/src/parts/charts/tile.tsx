@@ -1,4 +1,4 @@
-/** A figure with a label above and a remark below. */
+/** Shows a figure with a label above and a remark below. */
 
 import './charts.css';
 import { Paper, Skeleton } from '@mantine/core';
@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 
 interface TileProps {
   readonly label: string;
-  /** Undefined until it is known. */
+  /** The figure as text; undefined until it is known. */
   readonly value: string | undefined;
   readonly note: ReactNode;
 }

@@ -1,4 +1,4 @@
-/** A time chart in the console's style: no animation, series with labels and colours. */
+/** Shows a time chart with title and table, in the console's style: no animation, series with labels and colours. */
 
 import { Box, Group, Paper, ScrollArea, Table, Title, Tooltip } from '@mantine/core';
 import { memo, type ReactNode, useCallback, useRef, useState } from 'react';
@@ -16,9 +16,9 @@ interface TimeChartProps {
   readonly rows: readonly ChartRow[];
   format(value: number): string;
   readonly linked?: Linked | undefined;
-  /** Shown beside the title. */
+  /** Controls beside the title. */
   readonly controls?: ReactNode;
-  /** Shown in place of the drawing, with the same rows as its table. */
+  /** Replaces the drawing; the rows are still shown as a table. */
   readonly children?: ReactNode;
 }
 
@@ -94,12 +94,12 @@ const toTable = (
   rows: rows.map((row) => [row.time, ...series.map(({ name }) => toCell(row[name], format))]),
 });
 
-/** The frame of a chart: title, description, and the same values as a table. */
+/** The height of the drawing in pixels. */
 export const chartHeight = 190;
 
 interface ChartTableData {
   readonly head: readonly string[];
-  /** Oldest first. */
+  /** The rows, the oldest first. */
   readonly rows: readonly (readonly string[])[];
 }
 
@@ -107,9 +107,9 @@ interface ChartCardProps {
   readonly title: string;
   readonly about: string;
   readonly controls: ReactNode;
-  /** Made when the table is opened; it does not change after that. */
+  /** Makes the table when it is opened; it does not change after that. */
   toTable(): ChartTableData;
-  /** Called when the pointer enters and leaves. */
+  /** Called when the pointer enters the chart, and when it leaves. */
   onHold?(isHeld: boolean): void;
   readonly children: ReactNode;
 }
@@ -142,7 +142,7 @@ interface ChartHeadProps extends Pick<ChartCardProps, 'title' | 'about' | 'contr
   onToggle(): void;
 }
 
-/** Not rendered again while the chart below it changes. */
+/** The title and its buttons; not rendered again while the chart below changes. */
 const ChartHead = memo(function ChartHead({ title, about, controls, isTable, onToggle }: ChartHeadProps) {
   return (
     <Group justify="space-between" wrap="nowrap" align="flex-start" mb="xs">

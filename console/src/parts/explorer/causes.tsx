@@ -1,4 +1,4 @@
-/** Breaks down the selection: values of the split, frequent errors, and failed attempts. */
+/** Breaks down the selected requests: values of the split, frequent errors, and failed attempts. */
 
 import { Anchor, Paper, SimpleGrid, Text, Title } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -21,7 +21,7 @@ interface SplitTableProps {
   onNarrow: Narrow;
 }
 
-/** A row for each value, in its colour of the charts. */
+/** A table with a row for each value of the split, in the value's colour of the charts. */
 export function SplitTable({ answer: { comparison, total }, lines, by, onNarrow }: SplitTableProps) {
   const right = (title: string, w: number) => ({ title, w, ta: 'right' as const });
   const isShort = useListShape() === 'two lines';
@@ -98,7 +98,7 @@ function sharedOf(part: number, whole: number): string {
 
 interface CausesProps {
   readonly answer: Answer;
-  /** What the selection is narrowed to. */
+  /** The values to which the selection is narrowed already. */
   readonly values: Filters['values'];
   onNarrow: Narrow;
 }

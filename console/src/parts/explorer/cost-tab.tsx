@@ -1,4 +1,4 @@
-/** The cost of the selection: stacked by the split, savings, budget forecasts, and a CSV export. */
+/** Shows the cost of the selected requests: stacked by the split, savings, budget forecasts, and a CSV export. */
 
 import { Button, Group, Paper, SimpleGrid, Stack, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -30,9 +30,9 @@ interface CostTabProps {
   onNarrow(filters: Filters): void;
 }
 
-/** Where nobody asked for another split. */
+/** The split of costs, if the user chose none. */
 const standardBy: readonly Dimension[] = ['model'];
-/** What `GET /api/usage` adds up by. */
+/** The dimensions by which `GET /api/usage` can add up. */
 const usageGroups: readonly Dimension[] = ['model', 'upstream', 'key', 'project', 'operation', 'outcome'];
 
 export default function CostTab({ filters, sight, names, onNarrow }: CostTabProps) {
@@ -132,7 +132,7 @@ const unitWords: readonly (readonly [Exclude<keyof UnitCounts, 'toolCalls'>, str
   ['characters', 'characters'],
 ];
 
-/** What else is billed by. The ledger adds it up by whole hours. */
+/** What is billed besides tokens, such as images or seconds, added up by whole hours. */
 function Units({ filters }: { readonly filters: Filters }) {
   const { from, to, ...others } = toUsageQuery(filters);
   const { data } = useQuery({
@@ -150,7 +150,7 @@ function Units({ filters }: { readonly filters: Filters }) {
   return <Muted>Also counted, by whole hours: {counted.join(', ')}.</Muted>;
 }
 
-/** What `GET /api/usage` takes. */
+/** The query parameters of `GET /api/usage`. */
 function toUsageQuery(filters: Filters) {
   const { code: _, cache: __, outcome: ___, ...query } = toSeriesQuery(filters, Date.now());
   return query;
@@ -160,7 +160,7 @@ type Spender = Pick<Key | Project, 'id' | 'budgets'> & { readonly name: string; 
 
 const mostSpenders = 200;
 
-/** When each budget of a period ends at the pace so far, with a band for a pace a third slower or faster. */
+/** Draws when each budget will be used up at the present pace, with a band for a pace that is a third slower or faster. */
 function Forecasts() {
   const { data } = useQuery({
     queryKey: ['budgets', 'forecasts'],

@@ -1,4 +1,4 @@
-/** The drawer of one request: outcome, timeline of calls, usage, and captured bodies. */
+/** Shows one request in a drawer: outcome, timeline of calls, usage, and captured bodies. */
 
 import { Anchor, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -25,7 +25,7 @@ import { UsageFacts } from './usage-facts.tsx';
 interface DetailDrawerProps {
   readonly id: string | undefined;
   readonly names: Names;
-  /** The rows on the page, in their order. */
+  /** IDs of the rows on the page, in their order. */
   readonly ids: readonly string[];
   onOpen(id: string): void;
   onClose(): void;
@@ -181,7 +181,7 @@ function Narrowing({ field, value, label }: NarrowingProps) {
   );
 }
 
-/** The gateway and each call as bars over the time of the request: queue, connection, time to first byte, body. */
+/** Draws the gateway and each call as bars over the time of the request: queue, connection, time to first byte, body. */
 function TimeLineView({ row }: { readonly row: LedgerDetail }) {
   const { lanes, totalMs, isApproximate } = toTimeLine(row);
   const phases = new Set(lanes.flatMap(({ spans }) => spans.map(({ phase }) => phase)));
@@ -249,10 +249,10 @@ const phaseWords: Readonly<Record<Span['phase'], string>> = {
   body: 'First byte to last',
 };
 
-/** The captured bodies, if the key captures them: fetched only when an admin asks for them. */
+/** Shows the captured bodies, if the key captures them; they are fetched only when an admin asks for them. */
 interface KeptProps {
   readonly row: LedgerDetail;
-  /** Called with the sent body, where it is JSON. */
+  /** Called with the request's body, if it is JSON. */
   onSent(body: unknown): void;
 }
 
@@ -311,7 +311,7 @@ function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): vo
   );
 }
 
-/** Undefined if it is no JSON. */
+/** The text as JSON; undefined if it is none. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -320,7 +320,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Indented JSON; other text unchanged. */
+/** The text as indented JSON; unchanged if it is no JSON. */
 function toReadable(text: string): string {
   if (text === '') return '(empty)';
   const json = readJson(text);

@@ -1,4 +1,4 @@
-/** The Explorer page: what happened in a time range, why, at which cost, and each request. */
+/** Shows the Explorer page: what happened in a time range, why, at which cost, and each request. */
 
 import './explorer.css';
 import { Group, NativeSelect, Stack, Tabs } from '@mantine/core';
@@ -97,7 +97,7 @@ interface SightBarProps {
   onNarrow(filters: Filters): void;
 }
 
-/** The split and the comparison. */
+/** Chooses the split and the comparison. */
 function SightBar({ filters, sight, onChange, onNarrow }: SightBarProps) {
   const [first, second] = sight.by;
   const choices = (any: string, without: Dimension | undefined) => [
@@ -137,7 +137,7 @@ function SightBar({ filters, sight, onChange, onNarrow }: SightBarProps) {
   );
 }
 
-/** Twice as long around the same middle, at most up to now. */
+/** The filters for a time range twice as long around the same middle, at most up to now. */
 function zoomedOut(filters: Filters): Filters {
   const nowMs = Date.now();
   const { fromMs, toMs } = spanOf(filters, nowMs);
@@ -152,7 +152,7 @@ interface TrafficProps {
   readonly names: Names;
 }
 
-/** The selection as figures, charts and causes, with its rows below. */
+/** Shows the selected requests as figures, charts and causes, with their rows below. */
 function Traffic({ filters, sight, names }: TrafficProps) {
   const [, change] = useAddress();
   const narrow = (next: Filters): void => change(toParameters(next));
@@ -167,7 +167,7 @@ function Traffic({ filters, sight, names }: TrafficProps) {
 
 interface SelectionProps extends TrafficProps {
   onNarrow(filters: Filters): void;
-  /** Beside something else: one chart per row. */
+  /** Whether there is little width, so that each row has one chart. */
   readonly isNarrow?: boolean;
 }
 

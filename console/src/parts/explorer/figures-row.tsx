@@ -1,4 +1,4 @@
-/** The key figures of the selection, compared with the previous interval. */
+/** Shows the key figures of the selected requests, compared with the previous time range. */
 
 import { SimpleGrid } from '@mantine/core';
 import type { Series, SeriesFigures } from '../../../../src/admin/contract.ts';

@@ -1,4 +1,4 @@
-/** Filters by time, dimensions and ID; active ones are shown as removable chips. */
+/** Shows filters by time, dimensions and ID; active ones are removable chips. */
 
 import { Autocomplete, Badge, Button, Group, Pill, Popover, Select, Stack, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
@@ -22,7 +22,7 @@ interface FilterBarProps {
   readonly filters: Filters;
   onChange(filters: Filters): void;
   readonly names: Names;
-  /** Leaves out filters that only rows support. */
+  /** Whether to leave out filters that only apply to ledger rows. */
   readonly isOfSums: boolean;
   readonly actions: ReactNode;
 }
@@ -63,7 +63,7 @@ export function FilterBar(props: FilterBarProps) {
 
 type Part = Pick<FilterBarProps, 'filters' | 'onChange'>;
 
-/** Applied when typing ends, not with every letter. */
+/** The search field. Its text is applied when typing ends, not with every letter. */
 function Search({ filters, onChange }: Part) {
   const [text, setText] = useState(filters.search);
   useEffect(() => setText(filters.search), [filters.search]);
@@ -132,7 +132,7 @@ interface TimeInputProps {
   onChange(at: string | undefined): void;
 }
 
-/** In the user's own time zone. */
+/** An input for a time in the user's own time zone. */
 function TimeInput({ label, at, onChange }: TimeInputProps) {
   const shown = at === undefined ? '' : toLocal(at);
   const take = (text: string): void => {
@@ -206,7 +206,7 @@ function FieldForm({ filters, onChange, names, offered }: FieldFormProps) {
 
 type Choices =
   | { readonly kind: 'fixed'; readonly data: readonly { readonly value: string; readonly label: string }[] }
-  /** Also values that do not exist any more. */
+  /** Any value can be typed, such as one that does not exist any more. */
   | { readonly kind: 'free'; readonly data: readonly string[] };
 
 function choicesOf(field: Field, names: Names): Choices {
@@ -245,7 +245,7 @@ const cacheChoices = [
   { value: 'miss', label: 'Miss' },
 ];
 
-/** Two keys may have the same name: then the ID is added. A repeated ID is one choice. */
+/** The choices for a list of names. Where two keys have the same name, the ID is added. A repeated ID is one choice. */
 function named(list: Names['keys']): { value: string; label: string }[] {
   const byId = new Map(list.map((one) => [one.id, one.name || one.id]));
   const names = [...byId.values()];

@@ -1,4 +1,4 @@
-/** The Explorer's filters as URL parameters, so that a link shows the same selection. */
+/** Reads and writes the Explorer's filters as URL parameters, so that a link shows the same selection. */
 
 import { operations, requestResults, rowOutcomes, seriesDimensions } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../api/asking.ts';
@@ -19,12 +19,12 @@ export const ranges = {
 } as const;
 export type Range = keyof typeof ranges;
 
-/** Used if the URL has no time. */
+/** The time range if the URL has none. */
 export const standardRange: Range = '24h';
 
-/** Filters of rows only: series do not support them. */
+/** Filters that apply only to ledger rows, as series do not support them. */
 const rowFields = ['status', 'minDurationMs', 'minCost', 'tag'] as const;
-/** In the order of the menu. */
+/** All filters, in the order of the menu. */
 export const fields = [...seriesDimensions, ...rowFields] as const;
 export type Field = (typeof fields)[number];
 
@@ -36,11 +36,11 @@ export const fieldWords: Readonly<Record<Field, string>> = {
   tag: 'Tag of the key',
 };
 
-/** Filters that apply to the rows and not to the charts. */
+/** Active filters that apply to the rows, but not to the charts. */
 export const chartsLack = ({ values }: Filters): readonly Field[] =>
   rowFields.filter((field) => values[field] !== undefined);
 
-/** Each stands for some of the ledger's outcomes. */
+/** The ledger's outcomes that each result of the console stands for. */
 const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][]>> = {
   succeeded: ['ok'],
   failed: ['error', 'cut', 'lost'],
@@ -49,18 +49,18 @@ const outcomesOf: Readonly<Record<string, readonly (typeof rowOutcomes)[number][
 };
 
 export interface Filters {
-  /** A preset; undefined if the user chose both ends. */
+  /** The time range as a preset; undefined if the user chose both ends. */
   readonly range: Range | undefined;
   readonly from: string | undefined;
   readonly to: string | undefined;
-  /** An ID, the gateway's or the client's: the search ignores the time. */
+  /** The ID to search for, the gateway's or the client's; the search then ignores the time. */
   readonly search: string;
   readonly values: Readonly<Partial<Record<Field, string>>>;
 }
 
 const isRange = (text: string | null): text is Range => text !== null && Object.hasOwn(ranges, text);
 
-/** An invalid time is no filter. */
+/** The time in a parameter; undefined for an invalid one, which is then no filter. */
 function readTime(text: string | null): string | undefined {
   if (text === null) return undefined;
   const ms = Date.parse(text);
@@ -85,7 +85,7 @@ export function readFilters(query: URLSearchParams): Filters {
   };
 }
 
-/** As URL parameters. The page number is dropped, because the list changes. */
+/** The filters as URL parameters. The page number is dropped, because the list changes. */
 export const toParameters = ({ range, from, to, search, values }: Filters) => ({
   ...{ range: range === standardRange ? undefined : range, from, to, q: search || undefined, before: undefined },
   ...Object.fromEntries(fields.map((field) => [field, values[field] || undefined])),
@@ -95,7 +95,7 @@ export const noFilters: Filters = { range: standardRange, from: undefined, to: u
 
 export const isNarrowed = ({ search, values }: Filters): boolean => search !== '' || Object.keys(values).length > 0;
 
-/** In milliseconds. A preset ends now, as does an open end; an open start is the longest preset ago. */
+/** The time range in milliseconds. A preset or an open end lasts until now; an open start begins the longest preset ago. */
 export function spanOf(
   { range, from, to }: Filters,
   nowMs: number,
@@ -105,7 +105,7 @@ export function spanOf(
   return { fromMs: from === undefined ? toMs - ranges['30d'].ms : Date.parse(from), toMs };
 }
 
-/** Both ends for the API. A search has no limits of time. */
+/** Both ends of the time range for the API; none for a search, which ignores the time. */
 function toSpan(filters: Filters, nowMs: number): { readonly from?: string; readonly to?: string } {
   if (filters.search !== '') return {};
   const { fromMs, toMs } = spanOf(filters, nowMs);
@@ -127,10 +127,10 @@ export function toSeriesQuery(filters: Filters, nowMs: number) {
   };
 }
 
-/** An error code that is a status is that of an upstream. */
+/** Whether an error code is the status of an upstream. */
 const isStatus = (code: string | undefined): boolean => code !== undefined && /^\d{3}$/.test(code);
 
-/** One query for each outcome: their rows are merged. */
+/** The queries for rows: one for each ledger outcome; the caller merges their rows. */
 export function toRowQueries(filters: Filters, nowMs: number): readonly ReturnType<typeof toQuery>[] {
   const { outcome } = filters.values;
   const query = toQuery(filters, nowMs);
@@ -156,11 +156,11 @@ export function toQuery(filters: Filters, nowMs: number) {
 /** Whether one call of the API returns all rows, so that they can be exported. */
 export const isOneQuery = (filters: Filters): boolean => toRowQueries(filters, 0).length === 1;
 
-/** The live tail supports fewer filters than the list. */
+/** Whether the live tail supports these filters; it supports fewer than the list. */
 export function canBeFollowed(filters: Filters): boolean {
   const { code, cache, minDurationMs, minCost, tag } = toQuery(filters, 0);
   return isOneQuery(filters) && [code, cache, minDurationMs, minCost, tag].every((each) => each === undefined);
 }
 
-/** The gateway's IDs are hex digits, and a prefix is enough. A client's ID may be anything. */
+/** Whether a text may be a gateway ID, or the beginning of one: these are hex digits. A client's ID may be anything. */
 export const mayBeOwnId = (search: string): boolean => /^[0-9a-f]{4,32}$/i.test(search);

@@ -1,4 +1,4 @@
-/** A heat map of durations over time, with percentile lines. */
+/** Draws a heat map of durations over time, with percentile lines. */
 
 import { memo } from 'react';
 import type { Series as Answer } from '../../../../src/admin/contract.ts';

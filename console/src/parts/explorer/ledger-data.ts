@@ -42,7 +42,7 @@ interface Merging {
   readonly signal: AbortSignal;
 }
 
-/** The rows of several queries as one page. IDs sort by time; each page is whole down to its `next`, so all are down to the newest of them. */
+/** Merges rows of several queries to one page. IDs sort by time. Each query is complete down to its `next`, and the page to the newest of these. */
 async function readMerged(queries: readonly RowsAsked[], { before, signal }: Merging): Promise<Page<LedgerRow>> {
   const pages = await Promise.all(
     queries.map((query) => ask('GET /api/ledger', { query: { ...query, limit: rowsPerPage, before }, signal })),
@@ -68,7 +68,7 @@ export const ledgerRowQuery = (id: string) =>
 const askAgainMs = 400;
 const mostAsks = 12;
 
-/** The ledger has a call a moment after its answer. */
+/** The ledger row of a playground call, which the ledger has a moment after the answer. */
 export function useTry(requestId: string | undefined): PlaygroundTry['item'] {
   const { data } = useQuery({
     queryKey: ['playground', 'try', requestId],
@@ -95,7 +95,7 @@ export interface Names extends LedgerChoices {
   of(dimension: string, value: string | null): string;
 }
 
-/** Of requests that the gateway makes for itself. */
+/** Labels for the keys of requests that the gateway makes for itself. */
 const ownKeys: Readonly<Record<string, string>> = {
   'postern.canary': 'Canary texts',
   'postern.shadow': 'Shadow copies',
@@ -103,7 +103,7 @@ const ownKeys: Readonly<Record<string, string>> = {
 
 const none: LedgerChoices = { keys: [], projects: [], models: [], upstreams: [] };
 
-/** The values to choose from, and names for IDs. A deleted one is shown by its ID. */
+/** The values to choose from in filters, and names for IDs. A deleted element is shown by its ID. */
 export function useNames(): Names {
   const { data = none } = useQuery({
     queryKey: ['ledger', 'choices'],

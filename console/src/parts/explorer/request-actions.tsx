@@ -1,4 +1,4 @@
-/** Actions on a request: previous and next, run again, copy as code. */
+/** Buttons for a request: previous and next, run again, copy as code. */
 
 import { Button, Group, Menu } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -15,13 +15,13 @@ import { toJavaScript, toPython } from '../snippets/http-code.ts';
 import { toShared } from '../snippets/share.ts';
 
 interface NeighboursProps {
-  /** The rows on the page, in their order. */
+  /** IDs of the rows on the page, in their order. */
   readonly ids: readonly string[];
   readonly id: string;
   onOpen(id: string): void;
 }
 
-/** The keys `j` and `k` press these buttons. */
+/** Buttons to the previous and the next request, which the keys `j` and `k` press. */
 export function Neighbours({ ids, id, onOpen }: NeighboursProps) {
   const at = ids.indexOf(id);
   const [before, after] = [ids[at - 1], at === -1 ? undefined : ids[at + 1]];
@@ -52,7 +52,7 @@ const languages: readonly Language[] = ['curl', 'Python', 'JavaScript'];
 
 interface RequestActionsProps {
   readonly row: LedgerDetail;
-  /** As sent, if it was captured and loaded. */
+  /** The body as sent, if it was captured and loaded. */
   readonly body: unknown;
 }
 

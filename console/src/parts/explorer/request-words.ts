@@ -1,4 +1,4 @@
-/** Labels for the outcome of a request and of its calls. */
+/** Writes the outcome of a request and of its calls in words. */
 
 import type { LedgerDetail, LedgerRow } from '../../../../src/admin/contract.ts';
 import { formatDuration } from '../words/format.ts';
@@ -9,7 +9,7 @@ type Try = LedgerDetail['tries'][number];
 
 interface OutcomeLook {
   readonly label: string;
-  /** A state of `StatusBadge`. */
+  /** The state for `StatusBadge`. */
   readonly state: 'ok' | 'error' | 'warning' | 'left' | 'unknown';
 }
 
@@ -22,7 +22,7 @@ export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
   lost: { label: outcomeWords.lost, state: 'unknown' },
 };
 
-/** One or two sentences. */
+/** What happened to the request, in one or two sentences. */
 export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
   const after = formatDuration(durationMs);
   const subject = upstream === null ? 'The upstream' : `The upstream ${upstream}`;
@@ -60,11 +60,11 @@ const tryWords: Readonly<Record<string, string>> = {
   outrun: 'was slower than another',
 };
 
-/** "refused the connection (ECONNREFUSED)". Outcomes of other versions are shown unchanged. */
+/** The outcome of a call, such as "refused the connection (ECONNREFUSED)". Outcomes that only other versions know stay unchanged. */
 export function describeTry({ outcome, detail }: Pick<Try, 'outcome' | 'detail'>): string {
   const words = tryWords[outcome] ?? outcome;
   return detail === null ? words : `${words} (${detail})`;
 }
 
-/** The list also has calls that were not sent. */
+/** Whether the call was answered; the list of calls also has some that were not sent. */
 export const isAnswered = ({ outcome }: Pick<Try, 'outcome'>): boolean => outcome === 'answered';

@@ -1,4 +1,4 @@
-/** The list of requests, as a table or cards. */
+/** Shows the list of requests, as a table or cards. */
 
 import { Card, Group, Stack, Table, Text, VisuallyHidden } from '@mantine/core';
 import { type MouseEvent, memo, type ReactNode } from 'react';
@@ -16,11 +16,11 @@ import { outcomeLooks } from './request-words.ts';
 
 export interface RowListProps {
   readonly rows: readonly LedgerRow[];
-  /** Rows that just arrived. */
+  /** IDs of rows that have just arrived. */
   readonly fresh: ReadonlySet<string>;
   readonly names: Names;
   readonly openId: string | undefined;
-  /** Another list is loading. */
+  /** Whether another list is loading, so that this one is outdated. */
   readonly isStale: boolean;
   onOpen(id: string): void;
 }
@@ -57,7 +57,7 @@ export function RowList({ rows, fresh, names, openId, isStale, onOpen }: RowList
 
 type Columns = readonly (readonly [title: string, width?: number])[];
 
-/** Those without a width share what is left. */
+/** The columns; those without a width share the remaining width. */
 const columns: Columns = [
   ['Time', 104],
   ['Outcome', 150],
@@ -106,11 +106,11 @@ interface RequestProps extends Pick<RowListProps, 'names' | 'onOpen'> {
   readonly isFresh: boolean;
   readonly isOpen: boolean;
   readonly isWide: boolean;
-  /** Of the address, for the link that opens the request. */
+  /** The query string of the page, for the link that opens the request. */
   readonly search: string;
 }
 
-/** Plain cells, as a live list renders fifty rows a second: a Mantine component for each text takes longer than all the rest. */
+/** One row. It has plain cells, as a live list renders fifty rows a second: Mantine components for their texts would take most of the time. */
 const RequestRow = memo(function RequestRow(props: RequestProps) {
   const { row, search, names, isWide } = props;
   const attempts = row.attempts > 1 ? `${row.attempts} attempts` : '';
@@ -194,7 +194,7 @@ const attributesOf = ({ row, isFresh, isOpen, onOpen }: RequestProps) => ({
   onClick: (event: MouseEvent) => openByRow(event, row.id, onOpen),
 });
 
-/** A click on the row follows its link, unless text is selected. */
+/** Opens the request at a click on its row, unless text is selected. */
 function openByRow(event: MouseEvent, id: string, onOpen: (id: string) => void): void {
   if (event.defaultPrevented || event.button !== 0) return;
   if (event.target instanceof Element && event.target.closest('a, button') !== null) return;
@@ -223,7 +223,7 @@ function OpenLink({ row, search }: Pick<RequestProps, 'row' | 'search'>) {
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
 
-/** The date is shown if it is not today. */
+/** The time of a row; the date is shown if it is not today. */
 function toClock(at: string): { readonly date: string; readonly time: string } {
   const then = new Date(at);
   const isToday = then.toDateString() === new Date().toDateString();
@@ -251,7 +251,7 @@ const Note = ({ children }: { readonly children: string }) =>
     </div>
   );
 
-/** The billed usage, as short as possible. */
+/** Shows the billed usage, as short as possible. */
 function UsageOf({ row }: { readonly row: LedgerRow }) {
   const { billedInputTokens, billedOutputTokens, billedSearchUnits, isEstimated } = row;
   const parts = [

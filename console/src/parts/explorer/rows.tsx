@@ -1,4 +1,4 @@
-/** The requests behind the charts above: paged or live, with a drawer for one. */
+/** Shows the requests behind the charts above, paged or live, and one of them in a drawer. */
 
 import { Button, Group, Menu, Stack, Switch, Title } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
@@ -19,7 +19,7 @@ import { RowList } from './row-list.tsx';
 import { mostShown } from './tail-rows.ts';
 import { type Tail, useTail } from './use-tail.ts';
 
-/** If the top of the list is further out of sight than this, the user reads further down, and new rows on top would move it. */
+/** If the top of the list is further out of sight than this, the user reads further down, and new rows would move the text. */
 const atTopPx = 80;
 
 const emptyAgainMs = 2_000;
@@ -129,7 +129,7 @@ interface Held<T> {
 const isReadFurtherDown = (list: Element | null): boolean =>
   list !== null && list.getBoundingClientRect().top < -atTopPx;
 
-/** Back at the top, held rows are shown automatically. */
+/** Shows held rows when the user has scrolled back to the top. */
 function useReleaseAtTop(
   { release, heldCount }: Tail,
   list: Held<Element | null>,
@@ -152,7 +152,7 @@ interface BoxProps {
   readonly children: ReactNode;
 }
 
-/** Touch does not hover as a mouse does. */
+/** A box that reports when a mouse enters and leaves; touch does not count, as it does not hover. */
 const Box = ({ box, onPointerIn, onPointerOut, children }: BoxProps) => (
   <div
     ref={box}
@@ -195,7 +195,7 @@ function LiveSwitch({ isOn, canFollow, tail, onChange }: LiveSwitchProps) {
   );
 }
 
-/** Has a fixed height, so that nothing moves when it appears and disappears. */
+/** The button to show held rows. It has a fixed height, so that nothing moves when it appears or disappears. */
 function HeldRows({ tail: { heldCount, release } }: { readonly tail: Tail }) {
   return (
     <div className="held" role="status">
@@ -243,7 +243,7 @@ function ExportMenu({ filters }: { readonly filters: Filters }) {
 interface NoRowsProps {
   readonly filters: Filters;
   readonly isFollowing: boolean;
-  /** The newest hours were looked at, and there are older ones. */
+  /** Whether there are older rows: only the newest hours were searched so far. */
   readonly hasMore: boolean;
   onWiden(filters: Filters): void;
 }

@@ -1,4 +1,4 @@
-/** Four charts over the same times: rate, errors, latency and cost. They share the pointer, and a drag zooms in. */
+/** Draws four charts over the same times: rate, errors, latency and cost. They share the pointer; dragging zooms in. */
 
 import { NativeSelect, SimpleGrid } from '@mantine/core';
 import { useMemo, useState } from 'react';
@@ -25,7 +25,7 @@ import type { LatencyKind, Sight } from './sight.ts';
 interface SeriesChartsProps {
   readonly answer: Answer;
   readonly sight: Sight;
-  /** Empty without a split. */
+  /** The lines of the split; empty without a split. */
   readonly lines: readonly NamedLine[];
   readonly isNarrow: boolean;
   onZoom(from: string, to: string): void;
@@ -99,7 +99,7 @@ export function SeriesCharts({ answer, sight, lines, isNarrow, onZoom, onLatency
   );
 }
 
-/** With a split, each chart has a line for each value; else the chart's own series, and the former period. */
+/** The charts. With a split, each has a line for each value; without one, its own series and the previous period. */
 function toCharts(answer: Answer, lines: readonly NamedLine[], ofAll: boolean) {
   const { total, comparison } = answer;
   const spans = spansOf(answer);

@@ -1,4 +1,4 @@
-/** Queries the series of the Explorer. */
+/** Queries the series that the Explorer's charts show. */
 
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { ask } from '../api/client.ts';

@@ -24,14 +24,14 @@ const units: readonly RateUnit[] = [
   { ms: hourMs, words: 'an hour' },
 ];
 
-/** The first in which the busiest point is one or more. */
+/** The unit of rates (per second, minute, ...): the first in which the busiest point has at least one request. */
 export function rateUnitOf({ total, ...answer }: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to' | 'total'>): RateUnit {
   const spans = spansOf(answer);
   const most = Math.max(0, ...total.points.requests.map((count, at) => count / (spans[at] ?? 1)));
   return units.find(({ ms }) => most * ms >= 1) ?? units[units.length - 1] ?? { ms: hourMs, words: 'an hour' };
 }
 
-/** How long each point is: the first and the last may be cut short, and what is to come does not count. */
+/** The length of each point. The first and the last may be cut short, and future time does not count. */
 export function spansOf(
   { times, stepMs, from, to }: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to'>,
   nowMs = Date.now(),
@@ -64,7 +64,7 @@ export const zoneWords = (): string => {
   return `${timeZone} (${parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'})`;
 };
 
-/** A row for each point; the columns are functions of its place. */
+/** A row for each point of a chart; each column is a function of the point's index. */
 export const toRows = (
   answer: Pick<Answer, 'times' | 'stepMs' | 'from' | 'to'>,
   columns: (at: number) => Readonly<Record<string, number | null>>,
@@ -75,18 +75,18 @@ export function ratesOf(points: Points, count: Count, spans: readonly number[], 
   return points[count].map((value, at) => (value * unit.ms) / (spans[at] ?? unit.ms));
 }
 
-/** Null where there was nothing of which it could be a share. */
+/** A part as a share of the whole; null if the whole is 0. */
 export const shareAt = (part: number | undefined, whole: number | undefined): number | null =>
   part === undefined || whole === undefined || whole === 0 ? null : part / whole;
 
-/** Without refused and cancelled ones, which would hide failures: as on the Overview, and in the alert of failed requests. */
+/** Share of failed requests. Refused and cancelled ones are left out, as they would hide failures; the Overview and alerts do the same. */
 export const failedShareAt = (points: Points, at: number, whole = points): number | null =>
   shareAt(points.failed[at], (whole.succeeded[at] ?? 0) + (whole.failed[at] ?? 0));
 
-/** By outcome or error code, a line alone fails always or never: its share is of all requests. */
+/** Whether shares are of all requests: in a split by outcome or error code, the requests of one line either all fail or none. */
 export const isOfAll = (by: readonly Dimension[]): boolean => by.includes('outcome') || by.includes('code');
 
-/** Of the values that something is split by; the last is of all others. */
+/** Colours for the values of a split; the last one is for all other values. */
 const splitColors = ['teal.6', 'blue.6', 'orange.6', 'grape.6', 'red.6', 'indigo.5', 'lime.7', 'pink.5'] as const;
 const othersColor = 'gray.6';
 
@@ -95,7 +95,7 @@ export interface NamedLine {
   readonly line: SeriesLine;
 }
 
-/** The lines of a split, each with a colour and its name. */
+/** The lines of a split, each with its name and a colour. */
 export function toNamedLines(
   lines: readonly SeriesLine[],
   by: readonly Dimension[],
@@ -111,7 +111,7 @@ export function toNamedLines(
   }));
 }
 
-/** A comparison of like with like, in words. */
+/** The change from a previous value to the present one, in words. */
 export function changeWords(now: number, before: number | undefined): string {
   if (before === undefined) return 'no data before';
   if (before === 0) return now === 0 ? 'also none before' : 'none before';
@@ -121,6 +121,6 @@ export function changeWords(now: number, before: number | undefined): string {
   return `${changes.format(share * 100)}\u00a0%`;
 }
 
-/** A share beyond it is easier to read as a factor. */
+/** A change beyond this is written as a factor, which is then easier to read than a percentage. */
 const manyTimes = 9;
 const changes = new Intl.NumberFormat(undefined, { signDisplay: 'always', maximumFractionDigits: 1 });

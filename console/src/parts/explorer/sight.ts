@@ -1,4 +1,4 @@
-/** View options of the Explorer in the URL: split, comparison, latency percentile and tab. */
+/** Keeps the view options of the Explorer in the URL: split, comparison, latency percentile and tab. */
 
 import { latencyKinds, seriesDimensions, seriesOrders } from '../../../../src/admin/contract.ts';
 import { oneOf } from '../api/asking.ts';
@@ -22,7 +22,7 @@ export type View = (typeof views)[number];
 
 export interface Sight {
   readonly view: View;
-  /** Two at most. */
+  /** The dimensions of the split, at most two. */
   readonly by: readonly Dimension[];
   readonly compare: Comparison;
   readonly latency: LatencyKind;
@@ -45,7 +45,7 @@ export function readSight(query: URLSearchParams): Sight {
   };
 }
 
-/** As parameters of the address: what is as it is anyway does not stand there. */
+/** The options as URL parameters; defaults are left out. */
 export const sightParameters = {
   view: (view: View) => ({ view: view === 'charts' ? undefined : view }),
   by: (by: readonly Dimension[]) => ({ by: by.length === 0 ? undefined : by.join(',') }),
@@ -54,7 +54,7 @@ export const sightParameters = {
   heat: (isHeat: boolean) => ({ heat: isHeat ? '1' : undefined }),
 };
 
-/** What series are asked for with, beside the filters. Cost is split even where nobody asked for it. */
+/** The options as query parameters for series. Cost is split by model even if the user chose no split. */
 export function toSightQuery({ view, by, compare, latency, isHeat, order }: Sight) {
   const split = view === 'cost' && by.length === 0 ? ['model'] : by;
   return {

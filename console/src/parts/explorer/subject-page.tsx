@@ -1,4 +1,4 @@
-/** The page of one model, upstream, key or project: health, traffic, configuration and changes. */
+/** Shows the page of one model, upstream, key or project: health, traffic, configuration and changes. */
 
 import './explorer.css';
 import { Anchor, Button, Grid, Group, Paper, Select, Stack, Text, Title } from '@mantine/core';
@@ -32,15 +32,15 @@ type Kind = 'model' | 'upstream' | 'key' | 'project';
 interface SubjectPageProps {
   readonly kind: Kind;
   readonly id: string;
-  /** What people call it. */
+  /** Its display name. */
   readonly name?: string;
-  /** Its query: whether it is loaded, and why not. */
+  /** The result of its query: the data, or the error. */
   readonly loaded: { readonly data: unknown; readonly error: Error | null };
-  /** The list that it is in. */
+  /** The list page to which the element belongs. */
   readonly list: { readonly href: string; readonly title: string };
-  /** Puts a former document in force again; undefined where it is not changed here. */
+  /** Restores a previous document; undefined where the element cannot be changed here. */
   readonly onRestore?: ((document: Document, entry: string) => Promise<unknown>) | undefined;
-  /** How it is configured, and what can be done with it. */
+  /** Its configuration, and actions. */
   readonly children: ReactNode;
 }
 
@@ -83,7 +83,7 @@ export function SubjectPage({ kind, id, name = id, loaded, list, onRestore, chil
   );
 }
 
-/** Instead of empty charts; what it did before it was deleted is in the Explorer and in the changes. */
+/** The head for an unknown element, without charts; its earlier traffic is in the Explorer, and its changes in the Audit log. */
 const UnknownHead = ({ kind, id }: Pick<SubjectPageProps, 'kind' | 'id'>) => (
   <PageHead
     title={`There is no such ${kind}`}
@@ -97,10 +97,10 @@ const UnknownHead = ({ kind, id }: Pick<SubjectPageProps, 'kind' | 'id'>) => (
 
 const evidenceMs = 5_000;
 const shownTargets = 20;
-/** Of those that nothing has called lately: the configuration below would be out of sight. */
+/** Limit of shown targets that were not called lately, which would push the configuration out of sight. */
 const shownUntested = 3;
 
-/** The state of each target with what it follows from. */
+/** Shows the state of each target and the facts behind it. */
 function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['states', kind, id],
@@ -179,7 +179,7 @@ function EvidenceLine({ target, kind }: { readonly target: ShownTarget; readonly
   );
 }
 
-/** The Explorer narrowed to it; whatever narrows further goes on in the Explorer. */
+/** Shows the Explorer's charts for this element; further filters lead to the Explorer. */
 function SubjectTraffic({ kind, id }: { readonly kind: Kind; readonly id: string }) {
   const [query, change] = useAddress();
   const [, go] = useLocation();
@@ -226,7 +226,7 @@ function SubjectTraffic({ kind, id }: { readonly kind: Kind; readonly id: string
 
 const shownEntries = 20;
 
-/** Its changes with author, before and after; each former document can be restored. */
+/** Shows its changes with author, before and after; each previous document can be restored. */
 function History({ kind, id, onRestore }: Pick<SubjectPageProps, 'kind' | 'id' | 'onRestore'>) {
   const { data, error, refetch } = useQuery({
     queryKey: ['audit', 'of', kind, id],

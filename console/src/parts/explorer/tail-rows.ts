@@ -1,18 +1,18 @@
-/** Rows received while following the ledger: those shown, and those held back while the user reads. */
+/** Keeps rows received while following the ledger: those shown, and those held back while the user reads. */
 
 import type { LedgerRow } from '../../../../src/admin/contract.ts';
 
-/** On the page at a time; older ones are on the pages below. Each of them is drawn anew in a second where as many come. */
+/** Limit of shown rows; older ones are on the next pages. At this rate of new rows, all of them are drawn again each second. */
 export const mostShown = 50;
 
-/** Above it no row is animated: fifty at once took 280 ms of CPU a second. */
+/** With more new rows than this, none is animated: fifty at once took 280 ms of CPU a second. */
 const mostAnimated = 10;
 
 export interface TailRows {
   readonly shown: readonly LedgerRow[];
-  /** IDs of the shown rows that just came, if they are few. */
+  /** IDs of the shown rows that have just arrived, if they are few. */
   readonly fresh: ReadonlySet<string>;
-  /** Not shown, as somebody looks at the others. */
+  /** Rows that are not shown yet, as the user is reading others. */
   readonly held: readonly LedgerRow[];
   readonly heldCount: number;
 }

@@ -1,4 +1,4 @@
-/** Draws a request and its calls on a time line. Rows of older versions do not say when a call began: that follows from their order. */
+/** Computes when each part of a request and its calls happened. Rows of older versions lack the start of calls, which their order shows. */
 
 import type { LedgerDetail } from '../../../../src/admin/contract.ts';
 import { describeTry, isAnswered } from './request-words.ts';
@@ -6,19 +6,19 @@ import { describeTry, isAnswered } from './request-words.ts';
 interface TimeLineRow {
   readonly id: string;
   readonly name: string;
-  /** What came of it. */
+  /** The result of the call, in words. */
   readonly words: string;
   readonly tone: 'good' | 'bad' | 'quiet';
   readonly fromMs: number;
   readonly toMs: number;
-  /** What it is made of, as far as the row tells. */
+  /** The parts of its time, as far as the row has them. */
   readonly spans: readonly Span[];
 }
 
 export interface Span {
   /**
-   * Before the call was sent; of that, in the queue of the upstream, and until there was a connection; until the first byte of the answer; from
-   * there to the last.
+   * `wait`: before the call was sent; of that, `queue`: in the upstream's queue, `connect`: until there was a connection; `first`: until the first
+   * byte of the answer; `body`: from there to the last byte.
    */
   readonly phase: 'wait' | 'queue' | 'connect' | 'first' | 'body';
   readonly fromMs: number;
@@ -27,9 +27,9 @@ export interface Span {
 
 export interface TimeLine {
   readonly totalMs: number;
-  /** The gateway first, then its calls in their order. */
+  /** The gateway's lane first, then a lane for each call in order. */
   readonly lanes: readonly [TimeLineRow, ...TimeLineRow[]];
-  /** The calls stand in their order, as the row does not say when each began. */
+  /** Whether the row does not say when each call began, so that the calls are drawn one after the other. */
   readonly isApproximate: boolean;
 }
 
@@ -52,7 +52,7 @@ export function toTimeLine(row: LedgerDetail): TimeLine {
   };
 }
 
-/** Of one call the row tells when it was sent; of several only when the answer began. */
+/** The parts of the gateway's time. For one call, the row has the time of sending; for several, only that of the answer's beginning. */
 function gatewaySpans(row: LedgerDetail, totalMs: number): Span[] {
   const { firstByteMs, upstreamMs, queueMs, connectMs, tries } = row;
   if (firstByteMs === null) return [{ phase: 'first', fromMs: 0, toMs: totalMs }];
@@ -74,7 +74,7 @@ interface Call {
   readonly fromMs: number;
   readonly toMs: number;
   readonly connectMs: number | null;
-  /** Where it was answered: when the client got the first byte. */
+  /** When the client got the first byte; null if there was no answer. */
   readonly firstByteMs: number | null;
 }
 
@@ -90,7 +90,7 @@ function callSpans({ fromMs, toMs, connectMs, firstByteMs }: Call): Span[] {
   return drawn.length === 0 ? spans.slice(1, 2) : drawn;
 }
 
-/** One call that was answered well is not in the list of calls: the times of the row say when it was. */
+/** The bar of a single successful call, which is not in the list of calls: its times are those of the row. */
 function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   if (row.attempts === 0 || row.upstream === null) return [];
   const answeredMs = row.firstByteMs;
@@ -137,7 +137,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
 
 const clamp = (ms: number, mostMs: number): number => Math.min(Math.max(ms, 0), mostMs);
 
-/** In percent of the whole, for drawing: even what takes no time can be seen. */
+/** Position in percent of the whole, for drawing; parts that take no time are still visible. */
 export function toPosition({ fromMs, toMs }: Pick<Span, 'fromMs' | 'toMs'>, totalMs: number) {
   if (totalMs <= 0) return { left: 0, width: 100 };
   const least = 0.8;

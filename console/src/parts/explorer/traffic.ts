@@ -1,4 +1,4 @@
-/** The last day's traffic in lists: requests, p95 and cost of a model, an upstream or a key. */
+/** Formats the last day's traffic for lists: requests, p95 and cost of a model, an upstream or a key. */
 
 import type { ListedKey } from '../../../../src/admin/contract.ts';
 import { formatCompact, formatDuration, formatMoney } from '../words/format.ts';
@@ -7,24 +7,24 @@ type Traffic = ListedKey['traffic'];
 
 const [requests, p95, cost] = ['Requests, 24\u00a0h', 'p95', 'Cost, 24\u00a0h'] as const;
 
-/** Of a table: numbers, by which it can be sorted. */
+/** Columns with traffic for a table; they contain numbers and can be sorted. */
 export const trafficColumns = [
   { title: requests, w: 92 },
   { title: p95, w: 76 },
   { title: cost, w: 78 },
 ].map((column) => ({ ...column, ta: 'right' as const, isSortable: true }));
 
-/** What the API sorts by, for each of the columns. */
+/** The API's sort order for each of the columns. */
 export const trafficSorts = { [requests]: 'requests', [p95]: 'p95', [cost]: 'cost' } as const;
 
-/** As many as there are columns; a dash where there was nothing. */
+/** The traffic as cells, one for each column; a dash where there was none. */
 export function trafficCells(traffic: Traffic): string[] {
   if (traffic === null) return trafficColumns.map(() => '–');
   const { requests, duration, cost } = traffic;
   return [formatCompact(requests), duration === null ? '–' : formatDuration(duration.p95), formatMoney(cost)];
 }
 
-/** The same in a sentence, for cards. */
+/** The traffic as a sentence, for cards. */
 export function trafficWords(traffic: Traffic): string {
   if (traffic === null) return 'No requests';
   const [requests, p95, cost] = trafficCells(traffic);

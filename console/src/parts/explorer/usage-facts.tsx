@@ -1,4 +1,4 @@
-/** The usage of a request: as reported by the upstream, as billed, and its cost. */
+/** Shows the usage of a request: as the upstream reported it, as billed, and its cost. */
 
 import { Stack } from '@mantine/core';
 import { Fragment } from 'react';
@@ -76,7 +76,7 @@ const counts: readonly (readonly [keyof NonNullable<Units>, string])[] = [
   ['calls', 'Calls in which the list was asked for'],
 ];
 
-/** As lines of the table of usage: what is billed by them. */
+/** Units (besides tokens) that are billed, as lines of the usage table. */
 function unitLines(units: Units): [name: string, seen: null, billed: number][] {
   const lines: [string, null, number][] = [];
   for (const [name, words] of counts) {
@@ -97,7 +97,7 @@ const terms = [
 
 const counted = (count: number, name: string): string => `${formatCount(count)} ${name}${count === 1 ? '' : 's'}`;
 
-/** Usage that the cache saved. */
+/** Shows the usage that the cache saved. */
 function SavedWords({ units }: { readonly units: Units }) {
   const { savedItems: items = 0, savedTokens: tokens = 0, savedNanos: nanos = 0 } = units ?? {};
   if (items === 0) return null;

@@ -7,24 +7,24 @@ import type { LedgerRow } from '../../../../src/admin/contract.ts';
 import { sessionQuery } from '../api/session.ts';
 import { noRows, type TailRows, takeEvent } from './tail-rows.ts';
 
-/** Rows that come together are shown together. */
+/** Rows that arrive within this time are shown together. */
 const gatherMs = 250;
 
 type TailState = 'off' | 'connecting' | 'live' | 'waiting';
 
 export interface Tail extends TailRows {
   readonly state: TailState;
-  /** More came than is shown. */
+  /** Whether more rows arrived than can be shown. */
   readonly hasSkipped: boolean;
   release(): void;
 }
 
 interface TailOptions {
-  /** Undefined: do not follow. */
+  /** The URL to follow; undefined: do not follow. */
   readonly address: string | undefined;
-  /** Whether what comes has to wait just now. */
+  /** Whether new rows must be held back at present. */
   isHeld(): boolean;
-  /** From now on nothing is missed: what came in between is on the first page. */
+  /** Called when no row will be missed any more; rows that arrived before are on the first page. */
   onReady(): void;
 }
 

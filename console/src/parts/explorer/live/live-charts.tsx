@@ -1,4 +1,4 @@
-/** The last five minutes: figures by the minute, and charts by the second of outcomes, errors, durations, cost and tokens. */
+/** Shows the last five minutes: figures by the minute; outcomes, errors, durations, cost and tokens in charts by the second. */
 
 import { Group, SimpleGrid } from '@mantine/core';
 import { useRef } from 'react';
@@ -19,7 +19,7 @@ const tokenSeries: readonly Series[] = [
   { name: 'output', label: 'Out', color: 'teal.6' },
 ];
 
-/** For lists: items sent to upstreams, and items from the cache. */
+/** Series of list requests: items sent to upstreams, and items from the cache. */
 const itemSeries: readonly Series[] = [
   { name: 'asked', label: 'Asked for', color: 'blue.6' },
   { name: 'known', label: 'Cached', color: 'teal.6' },
@@ -36,7 +36,7 @@ interface LiveSelectionProps {
   readonly isNarrow: boolean;
 }
 
-/** What nobody followed is drawn from the series, as the average of each minute. Paused, figures and charts stand still. */
+/** Shows the live view. Minutes without samples are drawn from the stored series, as averages. While paused, nothing changes. */
 export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) {
   const isPaused = useLivePart((state) => state.isPaused);
   const held = useRef(newest);
@@ -147,7 +147,7 @@ export function LiveSelection({ answer: newest, isNarrow }: LiveSelectionProps) 
   );
 }
 
-/** The state of the live view: live, paused or disconnected; and the button to pause it. */
+/** Shows whether the live view is live, paused or disconnected, with a button to pause it. */
 function LiveBar({ since }: { readonly since: string | undefined }) {
   const isPaused = useLivePart((state) => state.isPaused);
   const words = useLivePart(({ status, isPaused: paused, isBehind }) => {

@@ -11,18 +11,18 @@ type LiveStatus = 'connecting' | 'live' | 'lost' | 'idle';
 export interface LiveState {
   readonly status: LiveStatus;
   readonly isPaused: boolean;
-  /** The gateway answers, and its workers do not. */
+  /** Whether the gateway answers, but its workers do not. */
   readonly isBehind: boolean;
-  /** Oldest first. */
+  /** Samples, the oldest first. */
   readonly samples: readonly LiveSample[];
   readonly upstreams: readonly LiveUpstream[];
 }
 
 export interface LiveFeed {
   subscribe(listener: () => void): () => void;
-  /** The same object until something changes. */
+  /** The present state; the same object until something changes. */
   get(): LiveState;
-  /** The display is paused; samples received meanwhile appear when it goes on. */
+  /** Pauses or continues the display; samples that were received meanwhile appear when it continues. */
   pause(isPaused: boolean): void;
 }
 
@@ -38,7 +38,7 @@ export interface LiveFeedDeps {
 export const shownMs = 5 * 60_000;
 const firstWaitMs = 1_000;
 const longestWaitMs = 15_000;
-/** There is a sample every second, and a heartbeat every 15 s: after a longer silence the connection is lost. */
+/** Silence after which the connection counts as lost: there is a sample every second, and a heartbeat every 15 s. */
 const silenceMs = 20_000;
 
 export function createLiveFeed({ open, isHidden, onSight, random, later = laterByTimer }: LiveFeedDeps): LiveFeed {

@@ -28,7 +28,7 @@ function rateOf(samples: readonly LiveSample[], pick: Pick): number | undefined 
   return spanMs === 0 ? undefined : (sum * 1000) / spanMs;
 }
 
-/** The share of cached items in the last minute, and their cost saved. Undefined if there were none. */
+/** The share of cached items in the last minute, and the cost that they saved; undefined if there were no items. */
 export function savings(
   samples: readonly LiveSample[],
 ): { readonly share: number; readonly dollars: number } | undefined {
@@ -45,11 +45,11 @@ export function savings(
 
 export interface LivePoint {
   readonly atMs: number;
-  /** Undefined if there are none: the console or the gateway was disconnected. */
+  /** The samples of the point; undefined if there are none, as the console or the gateway was disconnected. */
   readonly samples: readonly LiveSample[] | undefined;
 }
 
-/** Always the same number, the last one with the last sample; at the same marks each time, so that shapes stay stable as they move. */
+/** Points of a chart, always the same number, the last one with the last sample. Their times are multiples of a step, so that shapes stay stable. */
 export function toPoints(samples: readonly LiveSample[]): LivePoint[] {
   const last = samples.at(-1);
   if (last === undefined) return [];
@@ -62,7 +62,7 @@ export function toPoints(samples: readonly LiveSample[]): LivePoint[] {
   });
 }
 
-/** The minute of a series that stands for a point without samples; -1 if there is none, or the point has its own. */
+/** Index of the series minute that stands for a point without samples; -1 if there is none, or the point has samples. */
 export const minuteFor = ({ atMs, samples }: LivePoint, times: readonly string[]): number =>
   samples === undefined ? times.findLastIndex((time) => Date.parse(time) <= atMs) : -1;
 

@@ -25,12 +25,12 @@ const feed = createLiveFeed({
 
 export const pauseLive = feed.pause;
 
-/** Renders again with each sample: for small components only. */
+/** The live state. The component renders again with each sample: for small components only. */
 export function useLive(): LiveState {
   return useSyncExternalStore(feed.subscribe, feed.get);
 }
 
-/** Only the picked value, which has to be primitive. */
+/** A part of the live state. The component renders again only if this value changes, which must be primitive. */
 export function useLivePart<T extends string | number | boolean>(pick: (state: LiveState) => T): T {
   return useSyncExternalStore(feed.subscribe, () => pick(feed.get()));
 }
