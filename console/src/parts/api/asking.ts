@@ -2,14 +2,14 @@
 
 import type { Endpoints } from '../../../../src/admin/contract.ts';
 
-/** Such as `GET /api/keys/:id`. */
+/** Method and path of an endpoint, such as `GET /api/keys/:id`. */
 export type EndpointKey = keyof Endpoints;
 
 export type AnswerOf<K extends EndpointKey> = Endpoints[K]['answer'];
 
 type PartOf<K extends EndpointKey, Part extends keyof Endpoints[K]> = Endpoints[K][Part];
 
-/** Only what an endpoint takes can be given; optional parts may be left out. */
+/** The type of a part that is given with a call: only what the endpoint takes; optional parts may be left out. */
 type Given<Name extends string, Part> = [Part] extends [undefined]
   ? { readonly [N in Name]?: undefined }
   : Record<never, never> extends Part
@@ -25,10 +25,10 @@ export type AddressParts<K extends EndpointKey> = Given<'params', PartOf<K, 'par
 /** All parameters of a request. */
 export type AskedParts<K extends EndpointKey> = AddressParts<K> & GivenBody<PartOf<K, 'body'>>;
 
-/** May be left out if nothing has to be given. */
+/** A function's last parameter, which may be left out if nothing has to be given. */
 export type Optional<T> = Record<never, never> extends T ? [given?: T] : [given: T];
 
-/** The same for any endpoint. */
+/** The address of any endpoint. */
 export interface AnyAddress {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
@@ -51,12 +51,12 @@ export function writeAddress(key: EndpointKey, { params = {}, query = {} }: AnyA
 
 export const methodOf = (key: EndpointKey): string => key.slice(0, key.indexOf(' '));
 
-/** Returns undefined for a word that is not in the list. */
+/** The text if it is in the list, else undefined. */
 export function oneOf<T extends string>(words: readonly T[], text: string | null | undefined): T | undefined {
   return words.find((word) => word === text);
 }
 
-/** The same parameters with others replaced; those without a value are left out. */
+/** The same URL parameters with some replaced; those without a value are left out. */
 export function withParameters(
   before: URLSearchParams,
   changes: Readonly<Record<string, string | undefined>>,

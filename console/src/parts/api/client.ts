@@ -1,4 +1,4 @@
-/** Client of the admin API: JSON in and out, with one error class that knows the faulty fields. */
+/** Calls the admin API: JSON in and out; one error class has the faulty fields. */
 
 import { useSyncExternalStore } from 'react';
 import type { FieldFault, ProblemBody, ProblemCode } from '../../../../src/admin/contract.ts';
@@ -35,18 +35,18 @@ function createFlag(): Flag {
   };
 }
 
-/** A flag for the whole console. */
+/** Reads a flag of the whole console, and renders again when it changes. */
 export function useFlag(flag: Flag): boolean {
   return useSyncExternalStore(flag.subscribe, flag.get);
 }
 
-/** The last request to the gateway failed. */
+/** Whether the last request to the gateway failed. */
 export const unreachable = createFlag();
 
-/** The session ended while its member was at work: the shell shows the sign-in above the page. */
+/** Whether the session ended while its member was at work: the shell then asks for sign-in above the page. */
 export const expired = createFlag();
 
-/** The error that the server reported, or why it could not be reached. */
+/** The error that the server reported, or why the server could not be reached. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: ProblemCode | 'unreachable';
@@ -63,31 +63,31 @@ export class ApiError extends Error {
 
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 'not_found';
 
-/** A document with the version it was read in, which a write sends as `If-Match`. */
+/** A document with its version, which a write sends as `If-Match`. */
 export interface Versioned<T> {
   readonly data: T;
   readonly etag: string | undefined;
 }
 
-/** The headers of a change to what was seen; without a tag it is created, and must not be there. */
+/** The headers for changing a version that was seen. Without a version, the element must be new. */
 export const toCondition = (etag: string | undefined): Readonly<Record<string, string>> =>
   etag === undefined ? { 'if-none-match': '*' } : { 'if-match': etag };
 
 interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Answers with an error status that the caller reads itself. */
+  /** Accepts answers with an error status, which the caller reads itself; all others become errors. */
   readonly accepts?: (response: Response) => boolean;
 }
 
 type AskOptions<K extends EndpointKey> = AskedParts<K> & CallOptions;
-/** A streaming call takes its body unchanged: a form as a form, everything else as JSON. */
+/** Options of a streaming call. A form is sent as a form; any other body as JSON. */
 type SendOptions<K extends EndpointKey> = Omit<AskOptions<K>, 'body'> & { readonly body?: unknown };
 type AnyOptions = CallOptions & AnyAddress & { readonly body?: unknown };
 
 let csrfToken = '';
 
-/** Every answer about the session contains the token that is valid from then on. */
+/** Stores the CSRF token, which every answer about the session renews. */
 export function setCsrfToken(token: string | null): void {
   csrfToken = token ?? '';
 }
@@ -104,13 +104,13 @@ export function whenForged(listener: () => Promise<boolean>): void {
   onForged = listener;
 }
 
-/** Called when a request needs a fresh proof; true: it was given, and the request may be repeated. */
+/** Called when a request needs re-authentication; true: the member did so, and the request may be repeated. */
 let onProofNeeded: () => Promise<boolean> = async () => false;
 export function whenProofNeeded(listener: () => Promise<boolean>): void {
   onProofNeeded = listener;
 }
 
-/** `await ask('GET /api/keys/:id', { params: { id } })`; what has to be given, and what comes back, is the endpoint's own. */
+/** Calls an endpoint: `await ask('GET /api/keys/:id', { params: { id } })`. The endpoint decides the types of parameters and answer. */
 export async function ask<K extends EndpointKey>(key: K, ...given: Optional<AskOptions<K>>): Promise<AnswerOf<K>> {
   return (await askVersioned(key, ...given)).data;
 }
@@ -125,7 +125,7 @@ export async function askVersioned(key: EndpointKey, options: AnyOptions = {}): 
   return { data: text === '' ? undefined : JSON.parse(text), etag: response.headers.get('etag') ?? undefined };
 }
 
-/** The response itself, for callers that read its stream. */
+/** Calls an endpoint and returns the response itself, for callers that read its stream. */
 export function send<K extends EndpointKey>(key: K, ...given: Optional<SendOptions<K>>): Promise<Response>;
 export function send(key: EndpointKey, options: AnyOptions = {}): Promise<Response> {
   return exchange(key, options);
@@ -189,7 +189,7 @@ interface ListPage<T> {
   readonly next: string | null;
 }
 
-/** All items of a list, page by page. */
+/** Reads all items of a list, page by page. */
 export async function readAll<T>(readPage: (before: string | undefined) => Promise<ListPage<T>>): Promise<T[]> {
   const found: T[] = [];
   for (let before: string | undefined; ; ) {

@@ -1,4 +1,4 @@
-/** Query of the upstream families, which change with the gateway's version only. */
+/** Queries the upstream families, which change only with the gateway's version. */
 
 import { useQuery } from '@tanstack/react-query';
 import { ask } from './client.ts';
@@ -11,7 +11,7 @@ export function useFamilies() {
   });
 }
 
-/** A free ID for an upstream of a family: the family's name, with a number if that is taken. */
+/** A free ID for an upstream: the wanted name, with a number if it is taken. */
 export function freeName(wanted: string, taken: readonly string[]): string {
   let name = wanted;
   for (let number = 2; taken.includes(name); number += 1) name = `${wanted}-${number}`;

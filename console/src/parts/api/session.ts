@@ -1,13 +1,13 @@
-/** The current session, for every part of the console. */
+/** Holds the current session for every part of the console. */
 
 import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import type { Member, Session } from '../../../../src/admin/contract.ts';
 import { ask, expired, setCsrfToken, whenForged, whenSignedOut } from './client.ts';
 
-/** A changed role shows within this time, the next time the window gets the focus. */
+/** A changed role is noticed after this time, when the window gets the focus. */
 const freshMs = 60_000;
 
-/** The last session with a member. */
+/** The last session that had a member. */
 let held: Session | undefined;
 
 export const sessionQuery = queryOptions({
@@ -16,12 +16,12 @@ export const sessionQuery = queryOptions({
   staleTime: freshMs,
 });
 
-/** Undefined until it is known. */
+/** The session; undefined until it is known. */
 export function useSession(): Session | undefined {
   return useQuery(sessionQuery).data;
 }
 
-/** Undefined if nobody is signed in. After a session ended, its member, as the page stays as it is. */
+/** The member; undefined if nobody is signed in. After a session has ended, still its member, as the page stays as it is. */
 export function useMember(): Member | undefined {
   return useSession()?.member ?? undefined;
 }
@@ -37,7 +37,7 @@ export function putSession(queries: QueryClient, session: Session): void {
   expired.set(false);
 }
 
-/** If a member was signed in, the page stays: the shell asks for the sign-in above it. */
+/** Keeps a session. If a member was signed in before, the page stays, and the shell asks for sign-in above it. */
 function keep(session: Session): Session {
   setCsrfToken(session.csrfToken);
   if (session.member !== null) {
@@ -53,7 +53,7 @@ whenSignedOut(() => {
   if (held !== undefined) expired.set(true);
 });
 
-/** Another tab signed in again: this one goes on if it is the same member. The page of a link has read no session yet. */
+/** Handles an invalid CSRF token: if the same member signed in again in another tab, this tab continues with the new session. */
 whenForged(async () => {
   const session = await ask('GET /api/session');
   if (session.member === null || (held !== undefined && session.member.id !== held.member?.id)) return false;

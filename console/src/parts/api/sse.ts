@@ -1,7 +1,7 @@
 /** Parses server-sent events from chunks of text. */
 
 export interface SseReader {
-  /** Returns the data of the events that this chunk completed. */
+  /** Adds a chunk; returns the data of the events that are complete now. */
   push(text: string): string[];
 }
 

@@ -5,9 +5,9 @@ import { createContext, type FormEvent, type ReactNode, useCallback, useContext,
 import { useEscapeAbove } from './escape.ts';
 
 interface Question {
-  /** "Revoke the key dev?" */
+  /** The question, such as "Revoke the key dev?" */
   readonly title: string;
-  /** The consequence, and whether it can be undone. */
+  /** The consequence of the action, and whether it can be undone. */
   readonly body: ReactNode;
   /** The action, as the label of the button: "Revoke". */
   readonly confirm: string;
@@ -16,7 +16,7 @@ interface Question {
   readonly typeToConfirm?: string;
 }
 
-/** Above other dialogs, because a dialog may ask for confirmation too. */
+/** Stacking order above that of other dialogs, because a dialog may ask for confirmation too. */
 const aboveDialogs = 250;
 
 type Ask = (question: Question) => Promise<boolean>;
@@ -28,7 +28,7 @@ interface Asked {
 
 const ConfirmContext = createContext<Ask>(async () => false);
 
-/** `if (await confirm({ title, body, confirm: 'Revoke', danger: true })) …` */
+/** Returns a function that asks: `if (await confirm({ title, body, confirm: 'Revoke', danger: true })) …` */
 export function useConfirm(): Ask {
   return useContext(ConfirmContext);
 }

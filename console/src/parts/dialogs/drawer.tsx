@@ -1,4 +1,4 @@
-/** A drawer with details beside a list; on a phone it fills the screen. */
+/** Shows details in a drawer beside a list; on a phone it fills the screen. */
 
 import { CloseButton, Group, Paper, ScrollArea, Title, Transition } from '@mantine/core';
 import { type ReactNode, useEffect, useId, useRef } from 'react';
@@ -9,7 +9,7 @@ interface SideDrawerProps {
   onClose(): void;
   readonly title: ReactNode;
   readonly children: ReactNode;
-  /** In pixels, if there is room. */
+  /** Width in pixels, if there is room. */
   readonly width?: number;
   /** The subject of the drawer; when it changes, screen readers read the title again. */
   readonly subject?: string;

@@ -1,11 +1,11 @@
-/** Routes the Escape key to the topmost of several open layers. */
+/** Makes the Escape key close only the topmost of several open layers. */
 
 import { useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-/** Dialogs listen at the window, and ignore events of an element with this attribute. */
+/** An attribute of an element whose events dialogs ignore; dialogs listen at the window. */
 const mark = 'data-mantine-stop-propagation';
 
-/** For a dialog above all others: while it is open, Escape closes it and none below, whose typed text would be lost. */
+/** For a dialog above all others: while it is open, Escape closes only this one, so that text typed into dialogs below is not lost. */
 export function useEscapeAbove(opened: boolean, onEscape: () => void): void {
   const listener = useLatest(onEscape);
   useEffect(() => {

@@ -7,7 +7,7 @@ import { toMessage } from '../layout/state.tsx';
 const undoForMs = 10_000;
 
 interface UndoFacts {
-  /** "gpt-4 is hidden from clients now." */
+  /** What was done, such as "gpt-4 is hidden from clients now." */
   readonly message: string;
   undo(): Promise<unknown> | unknown;
   /** The message after undoing; default: "Undone." */

@@ -10,7 +10,7 @@ import { type Document, toMappings } from './documents.ts';
 
 interface CapsFieldsProps {
   readonly form: UseFormReturnType<Document>;
-  /** Whether the form has the thresholds of notifications. */
+  /** Whether the form also has the shares of a budget at which alerts are sent. */
   readonly hasAlerts?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A connection test: its steps, their results, and advice after a failure. */
+/** Shows a connection test: its steps, their results, and advice after a failure. */
 
 import { Alert, Loader, Stack, Text, VisuallyHidden } from '@mantine/core';
 import { useEffect, useRef } from 'react';
@@ -10,7 +10,7 @@ import { formatDuration } from '../words/format.ts';
 interface ConnectionTestProps {
   readonly isTesting: boolean;
   readonly result: UpstreamTest | undefined;
-  /** Why there is no result. */
+  /** Why the test has no result. */
   readonly fault: string | undefined;
 }
 
@@ -23,7 +23,7 @@ const stepWords: Readonly<Record<Step['name'], string>> = {
   ask: 'Ask the service',
 };
 
-/** Nothing until it was asked for; it is read out when it is there. */
+/** Shows the test; nothing before it was started. Screen readers read the result when it is there. */
 export function ConnectionTest({ isTesting, result, fault }: ConnectionTestProps) {
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {

@@ -1,10 +1,10 @@
-/** Forms edit configuration documents: each field stands at its path, and what the form lacks stays as it is. */
+/** Lets forms edit configuration documents: each field has a path in the document, and parts that the form lacks stay unchanged. */
 
 import type { FieldWords } from '../words/operations.ts';
 
 export type Document = Readonly<Record<string, unknown>>;
 
-/** Tells a mapping of keys to values from all else that a document may hold. */
+/** Whether a value is an object with keys, and not a list or a simple value. */
 export function isMapping(value: unknown): value is Document {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -16,34 +16,34 @@ export const toText = (value: unknown): string =>
   typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 
 export interface DocumentField {
-  /** From the document, or from the list element that it is a field of, such as `cache.ttl`. */
+  /** Path in the document, or in the list element that has the field, such as `cache.ttl`. */
   readonly path: string;
-  /** If it is neither a text nor a choice. */
+  /** The kind of field, if it is neither a text nor a choice. */
   readonly kind?: 'number' | 'tags' | 'check' | 'switch';
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
-  /** Shown where the document has no value, and never written. Default: as fits the kind. */
+  /** The shown value if the document has none; it is never written. Default: one that fits the kind. */
   readonly empty?: unknown;
-  /** The fields of each mapping in a list. */
+  /** For a list of objects: the fields of each object. */
   readonly items?: readonly DocumentField[];
-  /** Where the form has another shape than the document. Such a section stands before its own fields. */
+  /** Converts the document's value, if the form needs another shape. Such a section must come before its own fields in the list. */
   readonly read?: (written: unknown) => unknown;
-  /** Default: text without the white space around it. */
+  /** Converts the form's value. Default: the text without white space around it. */
   readonly write?: (shown: unknown) => unknown;
 }
 
 export interface FormField extends FieldWords, Omit<DocumentField, 'items'> {
-  /** What a ticked box writes. Default: true. */
+  /** The value that a ticked box writes. Default: true. */
   readonly ticked?: string;
-  /** The keyboard that a phone shows for a text. */
+  /** Which keyboard a phone shows. */
   readonly inputMode?: 'numeric' | 'text';
-  /** Default: at least 1. */
+  /** The smallest number. Default: 1. */
   readonly min?: number;
   readonly max?: number;
-  /** Default: whole numbers. */
+  /** The step of a number. Default: whole numbers only. */
   readonly step?: number;
   /** The separators of a list of texts. */
   readonly splitChars?: string[];
-  /** A further path whose errors are shown here, such as the whole section. */
+  /** A further path whose errors are shown at this field, such as that of the whole section. */
   readonly faultAt?: string;
 }
 
@@ -52,14 +52,14 @@ export type FieldRow = FormField | FieldGrid;
 
 interface FieldGrid {
   readonly grid: readonly FormField[];
-  /** The path of the box that has to be ticked for it. */
+  /** The path of the check box that must be ticked for this field to be shown. */
   readonly shownBy?: string;
 }
 
 export const fieldsOf = (rows: readonly FieldRow[]): FormField[] =>
   rows.flatMap((row) => ('grid' in row ? row.grid : [row]));
 
-/** The document with a value for every field. */
+/** The form's values: those of the document, with a value for every field. */
 export function toValues(document: Document, fields: readonly DocumentField[]): Document {
   let values = document;
   for (const field of fields) {
@@ -74,7 +74,7 @@ export function toValues(document: Document, fields: readonly DocumentField[]): 
   return values;
 }
 
-/** The opposite; leaves out empty fields, so that the document stays short. */
+/** The document from the form's values. Empty fields are left out, so that it stays short. */
 export function toDocument(values: Document, fields: readonly DocumentField[]): Document {
   let document = values;
   for (const field of fields.toReversed()) {
@@ -86,17 +86,17 @@ export function toDocument(values: Document, fields: readonly DocumentField[]): 
   return document;
 }
 
-/** A section that means nothing without that field. */
+/** A field for a section that has no meaning without its field `name`. */
 export const only = (path: string, name: string): DocumentField => ({
   path,
   write: (section) => (name in toMapping(section) ? section : undefined),
 });
 
-/** For texts whose white space means something. */
+/** Keeps a text unchanged, for texts in which white space around them matters. */
 export const asItIs = (value: unknown): unknown => value;
 const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
 
-/** Nothing stands in the field. */
+/** Whether a field is empty. */
 export const isEmpty = (value: unknown): boolean =>
   value === '' || value === null || (Array.isArray(value) && value[0] === undefined);
 
@@ -113,7 +113,7 @@ function valueAt(document: Document, path: string): unknown {
   return value;
 }
 
-/** Undefined removes the field, and each section that has no other. */
+/** The document with a value at a path. Undefined removes the field, and sections that become empty. */
 function withValue(document: Document, path: string, value: unknown): Document {
   const [name = '', ...inner] = path.split('.');
   if (inner.length === 0) return value === undefined ? without(document, name) : { ...document, [name]: value };

@@ -31,7 +31,7 @@ export function dropDraft(key: string): void {
   }
 }
 
-/** At a sign-out, so that the next user of this tab does not see it. */
+/** Deletes all drafts at a sign-out, so that the next user of this tab does not see them. */
 export function dropAllDrafts(): void {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
@@ -40,7 +40,7 @@ export function dropAllDrafts(): void {
   }
 }
 
-/** What is asked before something is left behind. */
+/** The question before a form or a secret is left. */
 export interface Question {
   readonly title: string;
   readonly body: string;
@@ -50,7 +50,7 @@ const ofForms: Question = {
   title: 'Leave without saving?',
   body: 'What you changed is not saved. It is here again when you come back to it in this tab.',
 };
-/** Of a secret that is shown once. */
+/** The question before leaving a secret that is shown only once. */
 export const ofSecrets: Question = {
   title: 'Did you copy the secret?',
   body: 'It is shown only now, and Postern keeps no copy of it. Without it, the key is of no use until it gets another secret.',
@@ -60,12 +60,12 @@ const edited = new Map<string, Question>();
 
 /** Asks for confirmation; set by the part that can show a dialog. */
 let ask: (question: Question) => Promise<boolean> = async () => true;
-/** Edited and unsaved forms: leaving one is confirmed first. */
+/** Sets the part that asks for confirmation before an edited form is left. */
 export function whenLeaving(asker: typeof ask): void {
   ask = asker;
 }
 
-/** Gives what has to be said before the form is left because it was saved, or because it was cancelled. */
+/** Registers an edited form. The returned function must be called before the form is left because it was saved or cancelled. */
 export function useUnsaved(isEdited: boolean, question = ofForms): () => void {
   const id = useId();
   useEffect(() => {
@@ -80,7 +80,7 @@ export function useUnsaved(isEdited: boolean, question = ofForms): () => void {
   return () => void edited.delete(id);
 }
 
-/** True at once where nothing would be left behind. */
+/** Asks whether to leave; true at once if nothing would be lost. */
 export async function mayLeave(): Promise<boolean> {
   const [question] = [...edited.values()];
   if (question === undefined) return true;

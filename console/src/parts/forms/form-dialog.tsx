@@ -1,4 +1,4 @@
-/** A dialog with one form, rendered only while it is open: errors, fields, and the state of sending. */
+/** Shows a dialog with one form, rendered only while it is open: errors, fields, and the state of sending. */
 
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
@@ -19,7 +19,7 @@ interface FormDialogProps {
   onClose(): void;
 }
 
-/** A click outside does not close it, so that typed text is not lost. */
+/** The dialog. A click outside does not close it, so that typed text is not lost. */
 export function FormDialog({ api, title, submitLabel, size = 'md', notice, children, onClose }: FormDialogProps) {
   useFocusReturn();
   const isNarrow = useMediaQuery('(max-width: 40em)') ?? false;

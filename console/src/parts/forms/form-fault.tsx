@@ -1,4 +1,4 @@
-/** A fault of a form as a whole, announced to screen readers at once. */
+/** Shows an error that concerns a form as a whole; screen readers announce it at once. */
 
 import { Alert, Button, Group, PasswordInput, type PasswordInputProps, Text } from '@mantine/core';
 import { Icon } from '../marks/icon.tsx';
@@ -31,7 +31,7 @@ export const FormButtons = ({ onCancel, submitLabel, busy }: FormButtonsProps) =
   </Group>
 );
 
-/** The server's own rule. */
+/** Shortest password, by the server's rule. */
 const leastCharacters = 12;
 
 /** Asks for a new password, and shows while typing whether the server will accept it. */

@@ -1,4 +1,4 @@
-/** Form fields made from their descriptions. */
+/** Renders form fields from their descriptions. */
 
 import { Checkbox, NumberInput, Select, SimpleGrid, Switch, TagsInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
@@ -7,7 +7,7 @@ import { type Document, type FieldRow, type FormField, toText } from './document
 interface FormFieldsProps {
   readonly form: UseFormReturnType<Document>;
   readonly fields: readonly FieldRow[];
-  /** The prefix of each path. */
+  /** Prefix of the fields' paths. */
   readonly at?: string;
 }
 

@@ -1,4 +1,4 @@
-/** A form with faults from the server: each at its field, others above; keeps a draft of the input. */
+/** React hook for a form with errors from the server, each shown at its field or above the form; keeps a draft of the input. */
 
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useRef, useState } from 'react';
@@ -12,10 +12,10 @@ export interface ApiFormOptions<Values extends object, Result> {
   readonly draftKey?: string;
   /** Fields never stored in a draft: passwords and credentials. */
   readonly secrets?: readonly (keyof Values & string)[];
-  /** Sends the form; errors are shown. */
+  /** Sends the form; errors that it throws are shown. */
   submit(values: Values): Promise<Result>;
   onDone?(result: Result, values: Values): void;
-  /** Set if the form's field names differ from the API's: `targets[0].upstream` to `upstream`. */
+  /** Converts the API's path of a field, if the form has another: `targets[0].upstream` to `upstream`. */
   toField?(path: string): string;
 }
 
@@ -24,13 +24,13 @@ export interface ApiForm<Values extends object> {
   /** The error that belongs to no field; to be shown with FormFault. */
   readonly fault: string | undefined;
   readonly busy: boolean;
-  /** For the `<form>`. */
+  /** The handler for the `<form>` element. */
   readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
-  /** Values of an earlier draft are shown. */
+  /** Whether the values of an earlier draft are shown. */
   readonly fromDraft: boolean;
-  /** Shows these values alone: fields that they lack are gone. */
+  /** Shows exactly these values; fields that they lack are removed. */
   show(values: Values): void;
-  /** Shows each fault at its field; gives those that belong to none. */
+  /** Shows each error at its field; returns those that belong to no field. */
   showFaults(thrown: unknown): string | undefined;
   discardDraft(): void;
 }
@@ -125,7 +125,7 @@ function toFormErrors(thrown: unknown, values: object, toField: (path: string) =
   return { errors, rest: rest.length === 0 ? undefined : rest.join(' ') };
 }
 
-/** `targets[0].base_url` becomes "target 1, base url": for errors without a field here. */
+/** A path in words, for errors without a field here: `targets[0].base_url` becomes "target 1, base url". */
 export function toWords(path: string): string {
   const words = path
     .replaceAll(/(\w+?)s?\[(\d+)\]/g, (_, name: string, at: string) => `${name} ${Number(at) + 1}`)
@@ -134,7 +134,7 @@ export function toWords(path: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** The field itself, or the one that contains it: `models.3` is shown at `models` if that is one input. */
+/** The form's field for an error: the field itself, or one that contains it, such as `models` for `models.3`. */
 function nearestIn(values: object, field: string): string | undefined {
   const steps = field.split('.');
   let value: unknown = values;

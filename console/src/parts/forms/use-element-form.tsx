@@ -1,4 +1,4 @@
-/** The form of a stored element, such as a model or a key, with conflict handling if someone else changed it meanwhile. */
+/** React hook for the form of a stored element, such as a model or a key; handles changes that someone else makes in the meantime. */
 
 import { Alert, Button, Group, Stack, Text } from '@mantine/core';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -21,24 +21,24 @@ interface Element {
 interface Saved {
   readonly id: string;
   readonly document: Document;
-  /** Undefined for what is not stored yet. */
+  /** The version of the element; undefined if it is not stored yet. */
   readonly etag: string | undefined;
 }
 
 interface ElementFormOptions<Values extends Document, Answer>
   extends Pick<ApiFormOptions<Values, Answer>, 'secrets' | 'toField'> {
-  /** As it was when editing began; undefined if it is new. */
+  /** The element as it was when editing began; undefined if it is new. */
   readonly began: Versioned<Element> | undefined;
-  /** The values of a new one. */
+  /** The first values of the form, for a new element. */
   readonly first: Values;
   /** The name of the draft, if there is one; it changes when the shape of the values changes. */
   readonly draft?: string | undefined;
-  /** What saving does to changes by others. */
+  /** What happens to other people's changes when this form is saved, in words. */
   readonly kept?: string;
   toValues(document: Document): Values;
   toDocument(values: Values): Document;
   read(id: string): Promise<Versioned<Element>>;
-  /** If only changes are saved: what is sent for a document before and after them. */
+  /** If only changes are sent: makes them from the document before and after editing. */
   readonly toChange?: (before: Document, after: Document) => Document;
   save(saved: Saved): Promise<Answer>;
   onDone(id: string, answer: Answer): void;
@@ -46,7 +46,7 @@ interface ElementFormOptions<Values extends Document, Answer>
 
 interface ElementForm<Values extends Document> {
   readonly api: ApiForm<Values>;
-  /** To be shown in the form: nothing, unless someone else was quicker. */
+  /** To be shown in the form: nothing, or that someone else has changed the element. */
   readonly conflict: ReactNode;
 }
 
@@ -102,7 +102,7 @@ export function useElementForm<Values extends Document, Answer>(
 
 const draftKeyOf = (draft: string, { data, etag = '' }: Versioned<Element>): string => `${draft} ${data.id} ${etag}`;
 
-/** Goes on with a change that a reload interrupted: its draft is still there. */
+/** Continues an edit that a reload interrupted: its draft is still there. */
 export function useInterruptedEdit<E extends Element>(
   draft: string,
   loaded: Versioned<E> | undefined,
@@ -116,13 +116,13 @@ export function useInterruptedEdit<E extends Element>(
   }, [draft, loaded, goOn]);
 }
 
-/** A discovered model has no version yet; saving creates its first one. */
+/** The version of a model; undefined for a discovered one, which gets its first version when it is saved. */
 const tagOf = ({ data, etag }: Versioned<Element>): string | undefined => (data.version === null ? undefined : etag);
 
 const isBeaten = (error: unknown): boolean =>
   error instanceof ApiError && (error.code === 'changed_meanwhile' || error.code === 'already_there');
 
-/** Also shows warnings about values that are valid but perhaps not intended. */
+/** Reports that an element was saved, with warnings about values that are valid but perhaps not intended. */
 export function notifyWritten(id: string, { outcome, warnings }: Written): void {
   const words = { created: 'is added', changed: 'is saved', unchanged: 'is as it was' }[outcome];
   notifyDone([`${id} ${words}.`, ...warnings.map((warning) => `Look at this: ${warning}.`)].join(' '));
@@ -130,7 +130,7 @@ export function notifyWritten(id: string, { outcome, warnings }: Written): void 
 
 interface BeatenProps {
   readonly differences: readonly Difference[];
-  /** Undefined until the user has decided to keep what was typed. */
+  /** What saving does to the other person's changes, in words; undefined until the user has decided to keep the own input. */
   readonly kept: string | undefined;
   onLoadTheirs(): void;
   onKeepMine(): void;

@@ -1,4 +1,4 @@
-/** One entry of the audit log: actor, action, subject and the differences. */
+/** Shows one entry of the audit log: actor, action, subject and the differences. */
 
 import { Collapse, Group, Text, UnstyledButton } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
@@ -13,7 +13,7 @@ import { mostDifferences, toDifferences } from './differences.ts';
 
 interface AuditRowProps {
   readonly entry: AuditEntry;
-  /** What can be done with it, below its differences. */
+  /** An action for the entry, such as restoring, shown below the differences. */
   readonly action?: ReactNode;
 }
 
@@ -73,7 +73,7 @@ const verbs: Readonly<Record<string, string>> = {
   ...{ add: 'added', rename: 'renamed', set: 'set', withdraw: 'withdrew', password: 'set the password of' },
 };
 
-/** Those that a verb and a kind do not make. */
+/** Words for actions that are not made of a verb and a kind of element. */
 const phrases: Readonly<Record<string, string>> = {
   'capture.read': 'read the bodies of request',
   'configuration.reload': 'was reloaded:',
@@ -88,14 +88,14 @@ const phrases: Readonly<Record<string, string>> = {
   'member.set_up': 'made the link for the first member',
 };
 
-/** Subjects that are neither an ID nor a name. */
+/** Words for subjects that are neither an ID nor a name. */
 const subjectWords: Readonly<Record<string, string>> = {
   'set-up': '',
   secret_key_backed_up: 'copy of the secret key',
   cleared_caches: 'forgotten caches',
 };
 
-/** Actor, action and subject in words. An action without words of its own is shown as it is stored. */
+/** A sentence with actor, action and subject. An action without words of its own is shown as it is stored. */
 function toSentence({ actor: stored, action, subject, name, before, after }: AuditEntry) {
   const actor = stored.replace(/^console: /, '');
   const target = canaryTarget(subject);
@@ -110,13 +110,13 @@ function toSentence({ actor: stored, action, subject, name, before, after }: Aud
   return { actor, done, what: subject === actor ? '' : (name ?? subjectWords[subject] ?? subject) };
 }
 
-/** The setting `canary:["model","upstream","upstream's model"]`. */
+/** The model, target and upstream's name in a setting such as `canary:["model","upstream","upstream's model"]`. */
 function canaryTarget(subject: string): string | undefined {
   const [, model, upstream] = /^canary:\["((?:[^"\\]|\\.)*)","((?:[^"\\]|\\.)*)",/.exec(subject) ?? [];
   return model === undefined ? undefined : `${model} at ${upstream}`;
 }
 
-/** A setting is logged under its own name. */
+/** The value of a setting; the log has it in an object under the setting's name. */
 const valueIn = ({ action, subject }: AuditEntry, document: unknown): unknown =>
   action === 'setting.set' && isMapping(document) ? document[subject] : document;
 

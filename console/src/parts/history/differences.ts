@@ -3,15 +3,15 @@
 import { isMapping } from '../../parts/forms/documents.ts';
 
 export interface Difference {
-  /** In the documents' notation: `targets[0].upstream`; empty if the whole value is no document. */
+  /** Path of the value, as in `targets[0].upstream`; empty if the whole value is no document. */
   readonly path: string;
   readonly kind: 'added' | 'removed' | 'changed';
-  /** As JSON; undefined on a side without a value. */
+  /** The value before the change, as JSON; undefined if there was none. `after` likewise. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** More than these are too many to read. */
+/** Limit of shown differences; more are too many to read. */
 export const mostDifferences = 200;
 
 export function toDifferences(before: unknown, after: unknown): Difference[] {
@@ -36,7 +36,7 @@ interface Step {
   readonly inAfter: unknown;
 }
 
-/** Undefined if the two are compared as a whole: one has no fields, or their types differ. */
+/** The fields or elements to compare; undefined if the two are compared as a whole: one has no fields, or their types differ. */
 function stepsOf(before: unknown, after: unknown): Step[] | undefined {
   if (Array.isArray(before ?? after) && isListOrNothing(before) && isListOrNothing(after)) {
     const [one, other] = [before ?? [], after ?? []];
@@ -65,7 +65,7 @@ const isDocumentOrNothing = (value: unknown): value is Document | undefined => v
 const isListOrNothing = (value: unknown): value is readonly unknown[] | undefined =>
   value === undefined || Array.isArray(value);
 
-/** Inherited properties are no fields. */
+/** The value of a field; inherited properties do not count. */
 const fieldOf = (document: Document | undefined, name: string): unknown =>
   document !== undefined && Object.hasOwn(document, name) ? (document[name] ?? undefined) : undefined;
 

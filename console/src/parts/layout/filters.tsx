@@ -1,4 +1,4 @@
-/** Filters of a list, kept in the URL so that a view can be saved and shared. */
+/** Shows filters of a list, which are kept in the URL so that a view can be saved and shared. */
 
 import { Select, TextInput, type TextInputProps } from '@mantine/core';
 import { useDebouncedCallback } from '@mantine/hooks';
@@ -10,7 +10,7 @@ import type { Sorting } from './table.tsx';
 
 type Changes = Parameters<typeof withParameters>[1];
 
-/** The query parameters of the page's URL, and how to change some; a change adds to the history unless it replaces. */
+/** Query parameters of the page's URL, and a function to change some; a change is added to the history unless it replaces. */
 export function useAddress() {
   const [parameters, set] = useSearchParams();
   const change = useCallback(
@@ -20,7 +20,7 @@ export function useAddress() {
   return [parameters, change] as const;
 }
 
-/** The order of a list, kept in the URL: what the API sorts by, for each column title that can be sorted. */
+/** The order of a list, kept in the URL. `sorts`: the API's sort orders by the titles of the columns. */
 export function useOrder<S extends string>(sorts: Readonly<Record<string, S>>) {
   const [parameters, change] = useAddress();
   const by = Object.keys(sorts).find((title) => sorts[title] === parameters.get('sort'));
@@ -37,12 +37,12 @@ export function useOrder<S extends string>(sorts: Readonly<Record<string, S>>) {
 
 interface FilterSelectProps {
   readonly label: string;
-  /** Shown if nothing is chosen. */
+  /** The label if nothing is chosen. */
   readonly any: string;
   readonly data: readonly (string | { readonly value: string; readonly label: string })[];
   readonly value: string;
   onChange(value: string): void;
-  /** In pixels. */
+  /** Width in pixels. */
   readonly w: number;
   readonly searchable?: boolean;
 }
@@ -67,7 +67,7 @@ interface SearchFieldProps extends Omit<TextInputProps, 'onChange' | 'value'> {
   onChange(text: string): void;
 }
 
-/** The list changes once typing pauses; the back button changes the field. */
+/** A search field. The list changes once typing pauses; the back button changes the field. */
 export function SearchField({ value, onChange, ...props }: SearchFieldProps) {
   const [text, setText] = useState(value);
   const changeLater = useDebouncedCallback(onChange, typingMs);

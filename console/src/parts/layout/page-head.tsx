@@ -1,4 +1,4 @@
-/** The head of a page: title, one line about it, and its actions. */
+/** Shows the head of a page: title, one line about it, and its actions. */
 
 import { Group, Stack, Tabs, Text, Title } from '@mantine/core';
 import { type ReactNode, useEffect, useRef } from 'react';

@@ -1,4 +1,4 @@
-/** Placeholders for data: loading, failed, or empty. */
+/** Shows placeholders for data that is loading, failed to load, or is empty. */
 
 import { Alert, Center, Group, Skeleton, Stack, Text, ThemeIcon, Title, VisuallyHidden } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -8,7 +8,7 @@ import { Action } from './button.tsx';
 import { Muted } from './text.tsx';
 
 interface LoadingProps {
-  /** The expected number of rows, so that nothing jumps. */
+  /** The expected number of rows, so that nothing moves when they are loaded. */
   readonly rows?: number;
   /** Height of a row, in pixels. */
   readonly rowHeight?: number;
@@ -35,7 +35,7 @@ export const Failed = ({ error, onRetry }: { readonly error: unknown; readonly o
   </Alert>
 );
 
-/** With what is wrong with each field, as no form is there to show it. */
+/** The error as text, with what is wrong with each field, for places without a form that shows it. */
 export function toMessage(error: unknown): string {
   if (!(error instanceof Error)) return 'Something went wrong; try again.';
   const faults = error instanceof ApiError ? error.fields.map(({ message }) => message) : [];
@@ -48,7 +48,7 @@ interface EmptyProps {
   /** The next step, in one or two sentences. */
   readonly children?: ReactNode;
   readonly action?: ReactNode;
-  /** It is all of the page. */
+  /** Whether the placeholder is the whole page. */
   readonly isPage?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Tables: rows with the same columns, or facts of one thing. Cells take a key, as in any list. */
+/** Renders tables: rows with the same columns, or facts of one thing. Cells need a key, as in any list. */
 
 import { type MantineStyleProps, Table, type TableProps, UnstyledButton, VisuallyHidden } from '@mantine/core';
 import { useMediaQuery } from '@mantine/hooks';
@@ -7,15 +7,15 @@ import { type ComponentPropsWithoutRef, memo, type ReactNode } from 'react';
 interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   readonly title: string;
   readonly className?: string;
-  /** The title is for screen readers only. */
+  /** Whether the title is for screen readers only. */
   readonly isHidden?: boolean;
-  /** Rows can be sorted by it. */
+  /** Whether rows can be sorted by the column. */
   readonly isSortable?: boolean;
 }
 
 /**
- * How a list of many columns fits the screen, as none scrolls sideways: cards; rows whose first cell has a second line for what has no column;
- * or a column for everything.
+ * How a list with many columns fits the screen without scrolling sideways: as cards; as rows whose first cell has a second line with the facts that
+ * have no column; or with a column for everything.
  */
 export function useListShape(): 'cards' | 'two lines' | 'one line' {
   const isNarrow = useMediaQuery('(max-width: 61.99em)', undefined, { getInitialValueInEffect: false });
@@ -23,7 +23,7 @@ export function useListShape(): 'cards' | 'two lines' | 'one line' {
   return isNarrow ? 'cards' : isWide ? 'one line' : 'two lines';
 }
 
-/** Of a table that fits its place: each column but one has a width of its own. */
+/** Properties of a table that fits its place: each column except one has a fixed width. */
 export const fitting = { layout: 'fixed', horizontalSpacing: 6, className: 'fitting-table' } as const;
 
 /** The column that the rows are sorted by, by its title. */
@@ -34,20 +34,20 @@ export interface Sorting {
 
 interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
   readonly id: string;
-  /** One for each column. */
+  /** The cells, one for each column. */
   readonly cells: readonly ReactNode[];
-  /** All that its cells depend on: a row of a long list is rendered again only if one of them is another. */
+  /** All that the cells depend on: a row of a long list is rendered again only if one of these values changes. */
   readonly shows?: readonly unknown[];
 }
 
 interface DataTableProps extends Omit<TableProps, 'data' | 'children' | 'className'> {
-  /** A string for a column with only a title. */
+  /** The columns; a string stands for a column that has only a title. */
   readonly columns: readonly (string | Column)[];
   readonly className?: string;
   readonly rows: readonly Row[];
   /** Whether the first cell of a row is its header. */
   readonly isNamed?: boolean;
-  /** Whether a row's cells stand below each other on a phone, each with its title. */
+  /** Whether the cells of a row are below each other on a phone, each with its title. */
   readonly stacks?: boolean;
   readonly foot?: Row;
   readonly caption?: ReactNode;
@@ -55,7 +55,7 @@ interface DataTableProps extends Omit<TableProps, 'data' | 'children' | 'classNa
   readonly onSort?: ((sorting: Sorting) => void) | undefined;
 }
 
-/** Cells that stand below each other on a phone; if there are more, two stand side by side. */
+/** Limit of cells below each other on a phone; with more, two are side by side. */
 const mostInOneColumn = 5;
 
 export function DataTable(props: DataTableProps) {
@@ -143,7 +143,7 @@ const TableRow = memo(function TableRow({ row, columns, isNamed, weight }: Table
   );
 }, showsTheSame);
 
-/** The columns go with what a row shows. */
+/** Whether two versions of a row show the same. Columns are not compared: they only change together with what a row shows. */
 function showsTheSame({ row: one }: TableRowProps, { row: other }: TableRowProps): boolean {
   return one.shows?.every((shown, at) => Object.is(shown, other.shows?.[at])) === true;
 }
@@ -154,7 +154,7 @@ interface SortButtonProps {
   readonly onSort: DataTableProps['onSort'];
 }
 
-/** Largest first; pressed again, smallest first. */
+/** A button that sorts by a column: first the largest on top, pressed again the smallest. */
 function SortButton({ title, sorting, onSort }: SortButtonProps) {
   const isBy = sorting?.by === title;
   return (
@@ -170,7 +170,7 @@ function SortButton({ title, sorting, onSort }: SortButtonProps) {
   );
 }
 
-/** Name and value; undefined and null are left out. */
+/** Name and value of a fact; facts whose value is undefined or null are left out. */
 export type Fact = readonly [name: string, value: ReactNode];
 
 interface FactTableProps extends Omit<TableProps, 'data' | 'children'> {

@@ -6,12 +6,12 @@ import { Fragment, type HTMLAttributes, type ReactNode } from 'react';
 type Attributes<Props> = Omit<HTMLAttributes<HTMLElement>, keyof Props | 'color'>;
 type NoteProps = TextProps & Attributes<TextProps> & { readonly component?: 'div' | 'span' };
 
-/** Dimmed, and a little smaller than the text beside it. */
+/** A dimmed text, a little smaller than the text beside it. */
 export const Muted = ({ component = 'div', ...props }: NoteProps) => (
   <Text size="sm" c="dimmed" component={component} {...props} />
 );
 
-/** Dimmed and small: a remark. */
+/** A remark: dimmed and small. */
 export const Remark = (props: NoteProps) => <Muted size="xs" {...props} />;
 
 /** A word in a frame; an element around it, such as a tooltip, may add a class. */
@@ -19,7 +19,7 @@ export const Tag = ({ className = '', ...props }: BadgeProps & Attributes<BadgeP
   <Badge variant="default" className={`plain-badge ${className}`} {...props} />
 );
 
-/** An address or a name with parts, which breaks between them where it has to. */
+/** An address, or a name of several parts, which breaks only between its parts. */
 export const InParts = ({ text }: { readonly text: string }) =>
   text.split(/(?=[@./])/).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no other, and stay in their order

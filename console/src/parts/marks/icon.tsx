@@ -1,4 +1,4 @@
-/** The console's icons: one stroke, one size, drawn here. */
+/** Draws the console's icons: all with the same stroke and size. */
 
 const paths = {
   overview: 'M4 19V9m5 10V5m5 14v-7m5 7V8',

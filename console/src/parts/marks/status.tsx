@@ -1,4 +1,4 @@
-/** A status as icon and word, never by colour alone. */
+/** Shows a status as icon and word, never by colour alone. */
 
 import { Badge, Text, Tooltip } from '@mantine/core';
 import { Tag } from '../layout/text.tsx';
@@ -39,7 +39,7 @@ export type Status = keyof typeof looks;
 
 interface StatusBadgeProps {
   readonly state: Status;
-  /** In place of the state's default label. */
+  /** Replaces the state's default label. */
   readonly label?: string;
   /** The reason, shown in a tooltip. */
   readonly why?: string | null | undefined;
@@ -74,7 +74,7 @@ interface SuccessProps {
   readonly failedCalls: number;
 }
 
-/** Empty if there were no recent calls. The badge beside it judges the share. */
+/** Shows the share of successful calls; empty if there were no recent ones. The badge beside it says whether the share is good. */
 export function Success({ calls, failedCalls }: SuccessProps) {
   if (calls === 0) return null;
   const share = formatPercent((calls - failedCalls) / calls);
@@ -88,11 +88,11 @@ export function Success({ calls, failedCalls }: SuccessProps) {
 interface ManagedByProps {
   readonly by: 'file' | 'store' | 'embedded' | 'built-in';
   readonly place?: { readonly file: string; readonly line: number } | null | undefined;
-  /** As an icon only, for rows of one line. */
+  /** Whether to show an icon only, for rows of one line. */
   readonly isShort?: boolean;
 }
 
-/** Renders nothing for resources in the store, which can be changed here. */
+/** Shows where an element is managed; nothing for one in the store, which can be changed here. */
 export function ManagedBy({ by, place, isShort = false }: ManagedByProps) {
   if (by === 'store') return null;
   if (by !== 'file') return <Standing by={by} isShort={isShort} />;

@@ -26,7 +26,7 @@ import { Icon } from '../marks/icon.tsx';
 import { operationChoices, operationsByName, operationWords } from '../words/operations.ts';
 import { type PriceUnit, priceInWords, sourceInWords, unitsOf, unitWords } from '../words/prices.ts';
 
-/** Options of a choice among models: thousands would stop the page for seconds; typing finds the others. */
+/** Limit of listed options: thousands of models would block the page for seconds; typing finds the others. */
 export const mostOptions = 200;
 
 export function saveModel(document: Document, etag: string | undefined): Promise<Written> {
@@ -40,7 +40,7 @@ export function saveModel(document: Document, etag: string | undefined): Promise
 export const refreshModels = (queries: QueryClient): Promise<void> =>
   queries.invalidateQueries({ queryKey: ['models'] });
 
-/** Fetched each time, because it calls the upstream itself. */
+/** The upstream's own model list, fetched each time because the gateway then calls the upstream. */
 function useUpstreamModels(upstream: string) {
   return useQuery({
     queryKey: ['upstreams', 'listed models', upstream],
@@ -52,7 +52,7 @@ function useUpstreamModels(upstream: string) {
 
 interface PickModelsProps {
   readonly upstream: string;
-  /** Shown beside the button that adds them. */
+  /** Content beside the button that adds the models. */
   readonly children?: ReactNode;
   onAdded(ids: readonly string[]): void;
 }
@@ -64,7 +64,7 @@ export function PickModels({ upstream, children, onAdded }: PickModelsProps) {
   const [failures, setFailures] = useState<Readonly<Record<string, string>>>({});
   const listing = useUpstreamModels(upstream);
 
-  /** Unknown operations are not guessed: the model would serve everything that the upstream supports. */
+  /** The upstream's entry for a name. Its operations are not guessed if unknown: the model would then serve all that the upstream supports. */
   const listed = (name: string) => listing.data?.items.find(({ id }) => id === name);
   const completed = chosen.map((one): Completed => {
     const guessed = listed(one.name)?.operations ?? operationsByName(one.name);
@@ -134,11 +134,11 @@ export function PickModels({ upstream, children, onAdded }: PickModelsProps) {
 }
 
 interface Chosen {
-  /** The upstream's name for it. */
+  /** The upstream's name for the model. */
   readonly name: string;
   /** The name for clients. */
   readonly id: string;
-  /** Chosen by the user; undefined for those of its list or its name. */
+  /** The operations that the user chose; undefined: those of the upstream's list, or by the name. */
   readonly operations?: readonly Operation[];
   readonly isFree?: boolean;
   readonly amounts?: Amounts;
@@ -147,9 +147,9 @@ interface Chosen {
 type Amounts = Readonly<Partial<Record<PriceUnit, string>>>;
 
 interface Completed extends Required<Chosen> {
-  /** Its operations come from the list or its name. */
+  /** Whether the operations are those of the list or by the name, and not chosen. */
   readonly isGuessed: boolean;
-  /** Its list price. */
+  /** The model's list price. */
   readonly price: UpstreamModels['items'][number]['price'];
 }
 
@@ -178,7 +178,7 @@ function inWords(thrown: unknown): string {
 
 interface ChosenModelsProps {
   readonly chosen: readonly Completed[];
-  /** By the upstream's name. */
+  /** Errors by the upstream's name for the model. */
   readonly failures: Readonly<Record<string, string>>;
   onChange(name: string, more: Partial<Chosen>): void;
 }
@@ -224,7 +224,7 @@ interface PriceOfProps {
   onChange(more: Partial<Chosen>): void;
 }
 
-/** The list price if there is one; else the one typed here. */
+/** Shows the list price if there is one; else asks for one. */
 function PriceOf({ one, onChange }: PriceOfProps) {
   if (one.price !== null) return <Remark>{`${priceInWords(one.price)}. ${sourceInWords(one.price)}`}</Remark>;
   const units = unitsOf(one.operations);
@@ -266,7 +266,7 @@ interface ListedModelsProps {
   onChoose(names: readonly string[]): void;
 }
 
-/** The upstream's models to select; and typed names, if it has no list or the model is not in it. */
+/** Lets the user select the upstream's models, or type names, if it has no list or the model is not in it. */
 function ListedModels({ listing, chosen, onChoose }: ListedModelsProps) {
   const { data, error, isFetching, refetch } = listing;
   if (isFetching && data === undefined) return <Loading rows={3} />;

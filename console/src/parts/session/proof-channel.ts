@@ -1,9 +1,9 @@
-/** Lets the window that returns from the identity provider tell the waiting page that re-authentication is done. */
+/** Notifies the waiting page that re-authentication is done, from the window that returns from the identity provider. */
 
 import { toAddress } from '../api/asking.ts';
 
 export interface ProofNews {
-  /** Undefined after a successful proof. */
+  /** Why re-authentication failed; undefined if it succeeded. */
   readonly problem: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** The re-authentication dialog: password, passkey, or a new sign-in at the identity provider. */
+/** Shows the re-authentication dialog: password, passkey, or a new sign-in at the identity provider. */
 
 import { Button, Divider, Group, Modal, PasswordInput, Stack, Text } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
@@ -14,7 +14,7 @@ import { Icon } from '../marks/icon.tsx';
 import { type ProofNews, proofChannel, providerPath } from './proof-channel.ts';
 import { canHavePasskeys, PasskeyButton } from './sign-in-form.tsx';
 
-/** Above other dialogs, because they may ask for it, and a session may end while they are open. */
+/** Stacking order above that of other dialogs: they may ask for re-authentication, and a session may end while they are open. */
 const aboveDialogs = 300;
 
 export default function ProofDialog({ onAnswer }: { onAnswer(proved: boolean): void }) {
@@ -91,7 +91,7 @@ function PasswordProof({ member, onProved }: WayProps & { readonly member: Membe
   );
 }
 
-/** In a separate window, so that nothing of this page is lost. */
+/** Re-authenticates at the identity provider, in a separate window, so that nothing on this page is lost. */
 function ProviderProof({ title, onProved }: WayProps & { readonly title: string }) {
   const [fault, setFault] = useState<string>();
   useEffect(() => {

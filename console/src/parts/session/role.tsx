@@ -1,4 +1,4 @@
-/** What the signed-in member's role permits, and a message where it is not enough. */
+/** Shows what the signed-in member's role permits, and a message where it is not enough. */
 
 import { Box, Tooltip } from '@mantine/core';
 import type { ReactNode } from 'react';
@@ -14,7 +14,7 @@ export const roleWords: Readonly<Record<Role, string>> = {
   owner: 'May do everything, invites members and gives roles.',
 };
 
-/** Undefined if nobody is signed in. */
+/** The member's role; undefined if nobody is signed in. */
 export function useRole(): Role | undefined {
   return useMember()?.role;
 }
@@ -28,11 +28,11 @@ export function useMay(role: Role): boolean {
 interface NeedsProps {
   readonly role: Role;
   readonly children: ReactNode;
-  /** Renders nothing for others, rather than what they cannot use. */
+  /** Whether to show nothing to members without the role. */
   readonly hide?: boolean;
 }
 
-/** Its children are enabled for members with the role; others see why they are not. */
+/** Enables its children for members with the role; others see why they cannot use them. */
 export function Needs({ role, children, hide = false }: NeedsProps) {
   const own = useRole();
   const may = useMay(role);

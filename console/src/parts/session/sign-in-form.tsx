@@ -1,4 +1,4 @@
-/** Sign-in methods: password, passkey, or the team's identity provider. */
+/** Shows the sign-in methods: password, passkey, or the team's identity provider. */
 
 import { Button, Divider, Group, Modal, PasswordInput, Stack, Text, TextInput } from '@mantine/core';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -17,7 +17,7 @@ import { leaveConsole } from './sign-out.ts';
 
 interface SignInFormProps {
   readonly ways: Session['signIn'];
-  /** The member of a session that has ended. */
+  /** The address of the member whose session has ended. */
   readonly email?: string;
 }
 
@@ -73,12 +73,12 @@ export const ProviderButton = ({ title }: { readonly title: string }) => (
   </Button>
 );
 
-/** Returns to this page afterwards: typed values are kept as a draft. */
+/** The URL for signing in at the identity provider, which returns to this page; typed values are kept as a draft. */
 const oidcPath = (): string =>
   toAddress('GET /api/session/oidc', { query: { page: location.pathname + location.search } });
 
 interface PasskeyButtonProps {
-  /** The endpoint for the device's answer; its challenge comes from `/options` below it. */
+  /** The endpoint for the answer of the passkey's device; its challenge comes from the path below with `/options`. */
   readonly at: '/api/session/passkey' | '/api/me/proof/passkey';
   onDone(session: Session): void;
 }
@@ -94,7 +94,7 @@ export function PasskeyButton({ at, onDone }: PasskeyButtonProps) {
   );
 }
 
-/** Browsers bind passkeys to a host name, and support none on a page loaded over plain HTTP from another machine. */
+/** Whether passkeys can be used: browsers bind them to a host name, and do not support them on pages loaded over plain HTTP. */
 export const canHavePasskeys = (): boolean => window.isSecureContext && !/^[\d.]+$|^\[/.test(location.hostname);
 
 async function show(at: PasskeyButtonProps['at']): Promise<Session> {
@@ -141,7 +141,7 @@ export function ExpiredSession() {
   );
 }
 
-/** Fetches again what was refused in the meantime. */
+/** Fetches data again that was refused while the session had ended. */
 function useCatchUp(isExpired: boolean): void {
   const queries = useQueryClient();
   const was = useRef(isExpired);

@@ -15,7 +15,7 @@ export async function signOut(): Promise<void> {
   leaveConsole();
 }
 
-/** A reload removes everything from memory. */
+/** Reloads the console, which removes everything from memory. */
 export function leaveConsole(): void {
   dropAllDrafts();
   location.assign('/');

@@ -1,4 +1,4 @@
-/** Light or dark colours, or as the system is set. */
+/** Lets the user choose light or dark colours, or those of the system. */
 
 import {
   ActionIcon,

@@ -1,4 +1,4 @@
-/** Looks names and request IDs up on the server for the command palette. */
+/** Finds names and request IDs on the server, for the command palette. */
 
 import { ask } from '../api/client.ts';
 import { formatTime } from '../words/format.ts';
@@ -28,12 +28,12 @@ export function toSearch(typed: string): Search {
 }
 
 const limit = 8;
-/** The number of candidates for a misspelt name. */
+/** Limit of candidates for a misspelt name. */
 const looseLimit = 50;
 /** The number of letters at either end of a misspelt word that are assumed correct. */
 const sureLetters = 3;
 
-/** A list that fails is left out: the others are still useful. */
+/** Finds elements by name. A list that cannot be fetched is left out, as the others are still useful. */
 export async function findNamed({ text, verb }: Search, signal: AbortSignal): Promise<Found[]> {
   const lists = verb === undefined ? [models, upstreams, keys, projects, requests] : [keys];
   const found = await Promise.all(lists.map((list) => list(text, signal).catch(() => [])));
@@ -42,7 +42,7 @@ export async function findNamed({ text, verb }: Search, signal: AbortSignal): Pr
 
 type Read = (q: string, limit: number) => Promise<Found[]>;
 
-/** The server finds parts of names. If it finds none, the ends of the typed word are searched for, and ranked here. */
+/** The elements that match a text. The server finds parts of names; if it finds none, it searches for the ends of the word, and this ranks them. */
 async function withTypos(text: string, read: Read): Promise<Found[]> {
   const exact = await read(text, limit);
   if (exact.length > 0 || text.length <= sureLetters) return exact;
@@ -81,7 +81,7 @@ const keys = (text: string, signal: AbortSignal): Promise<Found[]> =>
     }));
   });
 
-/** There are few, and the server has no search for them. */
+/** Finds projects. All are fetched: there are few, and the server has no search for them. */
 async function projects(text: string, signal: AbortSignal): Promise<Found[]> {
   const { items } = await ask('GET /api/projects', { signal });
   return ranked(text, items, ({ id, document }) => [id, String(document.name ?? '')]).map(({ id, document }) => ({
@@ -94,10 +94,10 @@ async function projects(text: string, signal: AbortSignal): Promise<Found[]> {
 }
 
 const ownId = /^[0-9a-f]{4,32}$/i;
-/** Shorter words are unlikely to be a client's ID. */
+/** Shortest text that is searched as a client's ID; shorter ones are unlikely to be one. */
 const shortestClientId = 6;
 
-/** The gateway's IDs by prefix, clients' IDs as a whole. */
+/** Finds requests: gateway IDs by their beginning, client IDs as a whole. */
 async function requests(text: string, signal: AbortSignal): Promise<Found[]> {
   const read = async (query: { readonly id: string } | { readonly clientRequestId: string }): Promise<Found[]> => {
     const { items } = await ask('GET /api/ledger', { query: { ...query, limit: 5 }, signal });

@@ -1,13 +1,13 @@
 /** Ranks names against what was typed into the command palette: by prefix, word and part, and with a typo or two. */
 
-/** Lower is better. */
+/** The score of each kind of match; lower is better. */
 const scores = { whole: 0, prefix: 1, word: 2, part: 3, typo: 4 } as const;
 
-/** A word of four letters may have one typo, a word of eight two. */
+/** Letters per permitted typo: a word of four letters may have one typo, a word of eight two. */
 const lettersPerTypo = 4;
 const mostTypos = 2;
 
-/** Undefined if it does not match. Each typed word has to match. */
+/** The score of a name; undefined if it does not match. Each typed word has to match. */
 export function scoreOf(typed: string, names: readonly string[]): number | undefined {
   const words = wordsOf(typed);
   if (words.length === 0) return 0;
@@ -36,7 +36,7 @@ function wordScore(word: string, name: string): number {
   return nearest <= allowed ? scores.typo + nearest : Number.POSITIVE_INFINITY;
 }
 
-/** Counts wrong, missing, extra and swapped letters; further letters of the name are free. Returns `most + 1` for more than `most`. */
+/** Counts wrong, missing, extra and swapped letters; additional letters at the name's end do not count. At most `most + 1`. */
 export function typosBetween(word: string, name: string, most: number): number {
   if (name.length < word.length - most) return most + 1;
   // Further letters of the name cost nothing: they are not typed yet.
@@ -57,7 +57,7 @@ export function typosBetween(word: string, name: string, most: number): number {
   return Math.min(most + 1, ...last);
 }
 
-/** The matching items, best first; equal ones keep their order. */
+/** The matching items, the best first; equal ones keep their order. */
 export function ranked<T>(typed: string, items: readonly T[], namesOf: (item: T) => readonly string[]): T[] {
   return items
     .map((item) => ({ item, score: scoreOf(typed, namesOf(item)) }))

@@ -1,4 +1,4 @@
-/** The navigation to all pages. */
+/** Shows the navigation to all pages. */
 
 import { NavLink } from '@mantine/core';
 import type { ComponentType } from 'react';
@@ -40,7 +40,7 @@ export interface PageEntry {
   readonly component: ComponentType;
   /** The key to press after `g`. */
   readonly letter: string;
-  /** The role needed to see it; anybody if left out. */
+  /** The role that may see the page; undefined: anybody. */
   readonly role?: Role;
   /** Search words for the command palette. */
   readonly keywords: readonly string[];

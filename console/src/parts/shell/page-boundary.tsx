@@ -1,4 +1,4 @@
-/** Catches a page that breaks, so that the rest of the console goes on. */
+/** Catches errors of a page, so that the rest of the console continues to work. */
 
 import { Button, Group } from '@mantine/core';
 import { Component, type ReactNode, useEffect, useRef } from 'react';
@@ -9,7 +9,7 @@ import { Empty } from '../layout/state.tsx';
 import { Snippet } from '../snippets/copy.tsx';
 
 interface BoundaryProps {
-  /** The current page; a change of it clears the error. */
+  /** The current page; the error is cleared when it changes. */
   readonly at: string;
   readonly children: ReactNode;
 }
@@ -38,13 +38,13 @@ export class PageBoundary extends Component<BoundaryProps, BoundaryState> {
   }
 }
 
-/** After an upgrade, the page files of the old build are gone. Each browser has its own error text for that. */
+/** Whether a file of a page is missing: after an upgrade, those of the old build are gone. Each browser has its own error text for that. */
 const isMissingChunk = ({ message }: Error): boolean =>
   /dynamically imported module|importing a module script failed|error loading|unable to preload/i.test(message);
 
 const reload = (): void => location.reload();
 
-/** The gateway may be unreachable for a moment: once it is back, the page is loaded again. */
+/** Shown if a page's file cannot be loaded. The gateway may be unreachable for a moment: the page is loaded again once it is back. */
 function Outdated() {
   const isAway = useFlag(unreachable);
   const wasAway = useRef(false);

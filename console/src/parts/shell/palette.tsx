@@ -1,4 +1,4 @@
-/** The command palette: Ctrl+K or Cmd+K, then a few letters of where to go, what to do, or what to look up on the server. */
+/** Command palette: Ctrl+K or Cmd+K, then a few letters of a page, an action, or a name to look up on the server. */
 
 import { useMantineColorScheme } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
@@ -98,7 +98,7 @@ export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
   );
 }
 
-/** Moves the selection as the arrow keys do. */
+/** Selects the first item, in the same way as the arrow keys do. */
 function selectFirst(): void {
   const { listId } = paletteStore.getState();
   const items = document.getElementById(listId)?.querySelectorAll('[data-action]') ?? [];

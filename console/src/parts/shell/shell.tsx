@@ -1,4 +1,4 @@
-/** The frame of every page: header, navigation, and overlays. */
+/** Shows the frame of every page: header, navigation, and overlays. */
 
 import {
   ActionIcon,
@@ -119,7 +119,7 @@ function useFocusOnArrival(location: string) {
   return main;
 }
 
-/** Of `/models/gpt-4`: what is opened within a page is the page's own affair. */
+/** The page of a path such as `/models/gpt-4`; what is opened within a page does not count. */
 const pageOf = (location: string): string => location.split('/', 2)[1] ?? '';
 
 function PaletteButton() {
@@ -151,7 +151,7 @@ const isMac = (): boolean => /mac|iphone|ipad/i.test(navigator.userAgent);
 
 const askEveryMs = 3_000;
 
-/** Says that the gateway cannot be reached, asks again by itself, and goes away when it can: then the page reads anew what failed. */
+/** Says that the gateway cannot be reached and tries again. Once it is back, the banner disappears and failed queries are fetched again. */
 function ConnectionBanner() {
   const isAway = useFlag(unreachable);
   const queries = useQueryClient();
@@ -181,7 +181,7 @@ function ConnectionBanner() {
   );
 }
 
-/** Goes from page to page, and asks first where an edited form or a secret would be left behind. */
+/** Changes pages, and asks first if an edited form or a secret would be left. */
 function GuardedRouter({ children }: { readonly children: ReactNode }) {
   const confirm = useConfirm();
   useEffect(() => {
@@ -208,7 +208,7 @@ function useGuardedLocation(): ReturnType<typeof useBrowserLocation> {
   return [location, guarded];
 }
 
-/** Who is signed in, as what, and the way out. */
+/** Shows the signed-in member and role, with a menu to sign out. */
 function UserMenu({ member, version }: { readonly member: Member; readonly version: string }) {
   const [opened, { toggle, close }] = useDisclosure();
   const called = member.name || member.email;
@@ -291,7 +291,7 @@ function initialsOf(name: string): string {
 const refusedEveryMs = 10_000;
 const shownFaults = 5;
 
-/** Shown on every page while the current configuration file is refused: file, line and reason of each fault. */
+/** Shows each fault of a refused configuration file (file, line and reason), on every page, as long as the file is refused. */
 function RefusedReload() {
   const { data } = useQuery({
     queryKey: ['configuration'],

@@ -1,4 +1,4 @@
-/** Single-key shortcuts: to pages, to search, along a list, and a help that lists them. */
+/** Single-key shortcuts: they open pages, start a search, move along a list; a help lists them. */
 
 import { Group, Kbd, Modal, Stack, Text, Title } from '@mantine/core';
 import { createSpotlight } from '@mantine/spotlight';
@@ -54,7 +54,7 @@ const helpEvent = 'postern-shortcuts';
 
 export const showShortcuts = (): void => void window.dispatchEvent(new Event(helpEvent));
 
-/** Not while typing, with a modifier, or with a dialog open. */
+/** Whether a key press is not for shortcuts: while typing, with a modifier key, or while a dialog is open. */
 function isTaken(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return true;
   if (document.querySelector('[aria-modal="true"]') !== null) return true;
@@ -68,7 +68,7 @@ const actions: Readonly<Record<string, () => void>> = {
   k: () => step(-1),
 };
 
-/** Focuses the page's search field, or opens the palette if it has none. */
+/** Focuses the page's search field, or opens the command palette if the page has none. */
 function search(): void {
   const field = document.querySelector<HTMLInputElement>('#main input[type="search"]');
   if (field === null) palette.open();
@@ -76,7 +76,7 @@ function search(): void {
   field?.select();
 }
 
-/** Moves along the items of the open drawer, else along the list. */
+/** Moves to another item of the open drawer, or else of the list. */
 function step(by: 1 | -1): void {
   const button = document.querySelector<HTMLButtonElement>(`#main [data-step="${by}"]`);
   if (button !== null) {

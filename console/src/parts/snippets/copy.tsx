@@ -1,4 +1,4 @@
-/** Copying: a button, and a snippet with one. */
+/** A button that copies text, and a snippet with such a button. */
 
 import { ActionIcon, Box, Button, Group, Tooltip, VisuallyHidden } from '@mantine/core';
 import { useEffect, useState } from 'react';
@@ -8,7 +8,7 @@ import { Icon, type IconName } from '../marks/icon.tsx';
 
 const saidForMs = 1_600;
 
-/** False if the browser refuses. */
+/** Copies a text; false if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
     // Missing on a page loaded over plain HTTP from another machine.
@@ -54,9 +54,9 @@ function useCopy(text: string): { readonly outcome: Outcome; readonly said: stri
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What it copies: "Copy the secret". */
+  /** The label, which says what is copied: "Copy the secret". */
   readonly label: string;
-  /** Shows the label as text, rather than as an icon. */
+  /** Whether to show the label as text, and not as an icon. */
   readonly wide?: boolean;
   readonly icon?: IconName;
 }
@@ -84,7 +84,7 @@ export function CopyButton({ text, label, wide = false, icon: own = 'copy' }: Co
 
 interface SnippetProps {
   readonly code: string;
-  /** The display name: "curl", "Python". */
+  /** The display name of the language: "curl", "Python". */
   readonly language?: string;
   /** The label of the copy button; default: "Copy". */
   readonly label?: string;
@@ -104,13 +104,13 @@ export const Snippet = ({ code, language, label = 'Copy' }: SnippetProps) => (
 );
 
 interface CopiedOptions {
-  /** "Did you copy the secret?" */
+  /** The question, such as "Did you copy the secret?" */
   readonly title: string;
   readonly body: string;
   onClose(): void;
 }
 
-/** For secrets shown only once: asks before it closes if nothing was copied. */
+/** Lets a dialog with a secret, which is shown only once, ask before it closes if nothing was copied. */
 export function useCopied({ title, body, onClose }: CopiedOptions) {
   const confirm = useConfirm();
   const [copied, setCopied] = useState(false);

@@ -1,12 +1,12 @@
-/** A gateway call as a curl command for a POSIX shell. Pure text. */
+/** Writes a gateway call as a curl command for a POSIX shell. Pure: text only. */
 
 interface CurlFacts {
   /** The base URL of clients, before `/v1/...`; for a gateway that listens on a socket only, `unix:`, its path, a colon and the base path. */
   readonly baseUrl: string;
   readonly path: string;
-  /** Undefined if unknown; then a shell variable is used instead. */
+  /** The secret; undefined if it is unknown: then a shell variable is used. */
   readonly secret?: string | undefined;
-  /** JSON; undefined for a form. */
+  /** The JSON body; undefined for a form. */
   readonly body?: string;
   /** The parts of a form in curl's notation: `model=m`, `file=@sound.mp3`. */
   readonly parts?: readonly string[];
@@ -35,7 +35,7 @@ export function toCurlLine({
   ].join(' \\\n  ');
 }
 
-/** Longer commands are split over several lines. */
+/** Longest command on one line; longer ones are split over several lines. */
 const longestLine = 100;
 
 export function toBodyText(body: unknown): string {

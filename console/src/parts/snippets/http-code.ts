@@ -1,10 +1,10 @@
-/** A gateway call as code over plain HTTP, for Python (requests) and JavaScript (fetch), with any body, form or stream. Pure text. */
+/** Writes a gateway call as code over plain HTTP, for Python (requests) and JavaScript (fetch), with any body, form or stream. */
 
 export interface HttpCall {
   /** The base URL of clients, before `/v1/...`. */
   readonly baseUrl: string;
   readonly path: string;
-  /** JSON; undefined for a form. */
+  /** The JSON body; undefined for a form. */
   readonly body?: unknown;
   /** The parts of a form; files by their names, as if they were in the folder where the code runs. */
   readonly parts?: readonly { readonly name: string; readonly value: string; readonly isFile: boolean }[];

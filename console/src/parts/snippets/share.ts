@@ -3,10 +3,10 @@
 /** The values of the form. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
-/** Servers and chats cut longer URLs. */
+/** Longest form in a URL, as servers and chats cut longer URLs. */
 const longestShared = 6_000;
 
-/** Undefined if it is too long for a URL. */
+/** The form as text for a URL; undefined if it is too long. */
 export function toShared(route: string, values: Values): string | undefined {
   const bytes = new TextEncoder().encode(JSON.stringify(values));
   const text = btoa(String.fromCharCode(...bytes.subarray(0, longestShared)));
@@ -15,7 +15,7 @@ export function toShared(route: string, values: Values): string | undefined {
   return `/playground/${route}?${query}`;
 }
 
-/** Undefined if the URL contains none that is valid. */
+/** The form in a URL; undefined if there is none that is valid. */
 export function readShared(text: string | null): Values | undefined {
   if (text === null) return undefined;
   try {

@@ -1,4 +1,4 @@
-/** Gateway calls to paste: for curl and common client libraries. Pure text. */
+/** Writes gateway calls to paste: for curl and common client libraries. Pure: text only. */
 
 import { bodyOf, type Operation, operationRows, pathOf } from '../../../../src/admin/contract.ts';
 import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
@@ -6,7 +6,7 @@ import { isAtSocket, toBodyText, toCurlLine } from './curl-line.ts';
 export interface SnippetFacts {
   /** The base URL of clients, before `/v1/...`. */
   readonly baseUrl: string;
-  /** The secret if it is shown; else the shell variable. */
+  /** The secret if it is shown, else the name of a shell variable. */
   readonly secret: string | undefined;
   readonly model: string;
   readonly operation: Operation;
@@ -14,11 +14,11 @@ export interface SnippetFacts {
 
 export interface CallSnippet {
   readonly id: 'curl' | 'openai-python' | 'openai-node' | 'cohere' | 'langchain';
-  /** "OpenAI SDK, Python". */
+  /** The title, such as "OpenAI SDK, Python". */
   readonly title: string;
   readonly language: string;
   readonly code: string;
-  /** What the user has to know. */
+  /** A remark that users must know. */
   readonly note?: string;
 }
 
@@ -42,7 +42,7 @@ export function toSnippets(facts: SnippetFacts): CallSnippet[] {
   return always;
 }
 
-/** The libraries' base URL ends with the version. */
+/** The path of an operation without the version, with which the libraries' base URL ends. */
 const belowVersion = (operation: Operation): string => operationRows[operation].path.slice('/v1'.length);
 
 function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): CallSnippet {
@@ -56,7 +56,7 @@ function toCurlSnippet({ baseUrl, secret, model, operation }: SnippetFacts): Cal
   return { id: 'curl', title: 'curl', language: 'Shell', code };
 }
 
-/** A literal that both JavaScript and Python read. */
+/** A value as a literal that both JavaScript and Python can read. */
 const literal = (value: unknown): string => JSON.stringify(value);
 
 const pythonKey = (secret: string | undefined): string =>

@@ -1,4 +1,4 @@
-/** Labels for the limits and budgets of a key, project or model. */
+/** Writes the limits and budgets of a key, project or model in words. */
 
 import type { BudgetPeriod, LimitName } from '../../../../src/admin/contract.ts';
 
@@ -12,7 +12,7 @@ export const limitLabels: Readonly<Record<LimitName, string>> = {
   concurrency: 'Requests at a time',
 };
 
-/** The words after an amount. */
+/** Words for a budget's period, which follow the amount. */
 export const periodWords: Readonly<Record<BudgetPeriod, string>> = {
   day: 'a day',
   week: 'a week',
@@ -20,7 +20,7 @@ export const periodWords: Readonly<Record<BudgetPeriod, string>> = {
   total: 'in total',
 };
 
-/** The usual one first. */
+/** The periods to choose from, the usual one first. */
 export const periodChoices: readonly { readonly value: BudgetPeriod; readonly label: string }[] = [
   { value: 'month', label: 'Every month' },
   { value: 'week', label: 'Every week' },
@@ -28,5 +28,5 @@ export const periodChoices: readonly { readonly value: BudgetPeriod; readonly la
   { value: 'total', label: 'In total' },
 ];
 
-/** The shares of a budget that an alert reports. */
+/** Shares of a new budget at which alerts are sent. */
 export const standardAlerts: readonly string[] = ['80%', '100%'];

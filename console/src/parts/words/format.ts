@@ -23,16 +23,16 @@ const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 
 export const formatCount = (value: number): string => counts.format(value);
 
-/** 1.2M: for axes and tiles. */
+/** A short number such as 1.2M, for axes and tiles. */
 export const formatCompact = (value: number): string => compactCounts.format(value);
 
-/** Rates as people read them: two digits below a hundred, whole numbers above. */
+/** A rate with the usual precision: two digits below a hundred, whole numbers above. */
 export function formatRate(value: number): string {
   if (value >= 1_000) return formatCompact(value);
   return formatCount(value >= 100 ? Math.round(value) : Number(value.toPrecision(2)));
 }
 
-/** Of a share: 0.5 is 50 %. In the form that the gateway's own sentences have, and never broken over two lines. Few are not none, and most are not all. */
+/** A share as a percentage (0.5 is 50 %), in one line. Small shares are not rounded to 0 %, nor large ones to 100 %. */
 export function formatPercent(share: number): string {
   const value = share * 100;
   const isNearAll = value > 99.9 && value < 100;
@@ -40,7 +40,7 @@ export function formatPercent(share: number): string {
   return `${format.format(value)}\u00a0%`;
 }
 
-/** Decimal text, as the API gives it; what is less than a cent keeps the digits that say something. */
+/** An amount of dollars, from decimal text as the API has it; amounts below a few cents keep more digits. */
 export function formatMoney(dollars: string | number): string {
   const value = Number(dollars);
   const isSmall = value !== 0 && Math.abs(value) < 0.1;
@@ -72,7 +72,7 @@ export function formatDuration(ms: number): string {
   return withUnit(ms / dayMs, 'days');
 }
 
-/** To make one takes a tenth of a millisecond: too long where numbers change every second. */
+/** Formats made once: making one takes a tenth of a millisecond, too long where numbers change every second. */
 const digitFormats = [0, 1, 2].map((maximumFractionDigits) => new Intl.NumberFormat(locale, { maximumFractionDigits }));
 
 function withUnit(value: number, unit: 'ms' | 's' | 'min' | 'h' | 'days'): string {
@@ -89,16 +89,16 @@ export const formatTime = (at: string | number | Date): string => exactTimes.for
 export const formatHour = (at: string | number | Date): string => shortTimes.format(new Date(at));
 export const formatDay = (at: string | number | Date): string => days.format(new Date(at));
 
-/** Makers change their prices a few times a year. */
+/** Age from which a price list counts as old; vendors change their prices a few times a year. */
 const oldAfterDays = 180;
 
-/** Of a list of prices, with its age once it is old. */
+/** The day of a price list, with its age once it is old. */
 export function formatPriceDay(asOf: string): string {
   const age = Math.floor((Date.now() - Date.parse(asOf)) / 86_400_000);
   return formatDay(asOf) + (age > oldAfterDays ? ` (${age} days ago)` : '');
 }
 
-/** "3 minutes ago", "tomorrow". */
+/** A time relative to now, such as "3 minutes ago" or "tomorrow". */
 export function formatRelative(at: string | number | Date, nowMs: number): string {
   const apartMs = new Date(at).getTime() - nowMs;
   const apart = Math.abs(apartMs);
@@ -111,10 +111,10 @@ export function formatRelative(at: string | number | Date, nowMs: number): strin
   return formatDay(at);
 }
 
-/** Budgets are predicted for the pace until now, and for one a third higher and lower. */
+/** How much higher or lower than now the pace may be in a forecast of budgets. */
 const bandShare = 1 / 3;
 
-/** "26 Nov, 14:00 (between 12:10 and 18:30)"; or that it lasts until it resets. */
+/** The forecast, such as "26 Nov, 14:00 (between 12:10 and 18:30)", or that the budget lasts until it restarts. */
 export function forecastWords(
   { spent, amount, startsAt, endsAt }: Pick<BudgetState, 'spent' | 'amount' | 'startsAt' | 'endsAt'>,
   nowMs: number,

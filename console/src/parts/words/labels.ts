@@ -1,4 +1,4 @@
-/** Labels used everywhere, each defined once: results, percentiles, states, dimensions. `npm run check` refuses other words for them. */
+/** Defines the labels used everywhere, each once: results, percentiles, states, dimensions. `npm run check` refuses other words for them. */
 
 import type {
   AlertRule,
@@ -17,7 +17,7 @@ export const resultWords: Readonly<Record<Result, string>> = {
   cancelled: 'Cancelled',
 };
 
-/** Outcomes of the ledger, which distinguishes failures further. */
+/** Labels for the outcomes in the ledger, which distinguishes more kinds of failures. */
 export const outcomeWords = {
   ok: 'Succeeded',
   error: 'Failed with an error',
@@ -47,7 +47,7 @@ export const dimensionWords: Readonly<Record<(typeof seriesDimensions)[number], 
   cache: 'Cache',
 };
 
-/** States of targets and upstreams, as seen in traffic. */
+/** Labels for the states of targets and upstreams, as their traffic shows them. */
 export const stateWords = {
   healthy: 'Healthy',
   degraded: 'Degraded',
@@ -56,7 +56,7 @@ export const stateWords = {
   untested: 'Untested',
 } as const;
 
-/** Alert rules. */
+/** Labels for alert rules. */
 export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   error_rate: 'Error rate',
   latency: 'Latency',
@@ -70,7 +70,7 @@ export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   reload_refused: 'Reload refused',
 };
 
-/** Kinds of upstreams, by the operations they serve. */
+/** Labels for kinds of upstreams, by the operations that they serve. */
 export const kindWords: Readonly<Record<FamilyFacts['kind'], { readonly title: string; readonly about: string }>> = {
   service: { title: 'Services', about: 'An API key is all that they need.' },
   'own-server': { title: 'Servers of your own', about: 'Inference servers that you run, here or in your network.' },

@@ -1,10 +1,10 @@
-/** Links to a thing's own page, and to the Explorer filtered by it. */
+/** Makes links to the page of a model, upstream, key or project, and to the Explorer filtered by one. */
 
 type SubjectKind = 'gateway' | 'upstream' | 'model' | 'key' | 'project' | 'configuration' | 'settings';
 
 interface Subject {
   readonly kind: SubjectKind;
-  /** Null for all of them. */
+  /** The ID; null stands for all of the kind. */
   readonly id: string | null;
 }
 
@@ -28,7 +28,7 @@ export function pageOf({ kind, id }: Subject): string {
   }
 }
 
-/** The segments after the page's own path, such as of `/models/a%2Fb`. */
+/** The parts of a path after the page's own, such as `a/b` of `/models/a%2Fb`. */
 export const segmentsOf = (location: string): readonly string[] => location.split('/').slice(2).map(decodeSegment);
 
 function decodeSegment(segment: string): string {
@@ -40,6 +40,6 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** Takes the parameters of the Explorer's URL: filters, `range` or `from` and `to`, `by`. */
+/** A link to the Explorer with URL parameters: filters, `range` or `from` and `to`, `by`. */
 export const exploreHref = (asked: Readonly<Record<string, string>>): string =>
   `/explorer?${new URLSearchParams(asked)}`;

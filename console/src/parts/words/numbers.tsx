@@ -1,4 +1,4 @@
-/** Numbers, money, sizes and times in one format everywhere, with a dash for unknown values. */
+/** Shows numbers, money, sizes and times in one format everywhere, with a dash for unknown values. */
 
 import { Tooltip, VisuallyHidden } from '@mantine/core';
 import { type ReactNode, useSyncExternalStore } from 'react';
@@ -14,7 +14,7 @@ import {
 
 type Maybe<T> = T | null | undefined;
 
-/** Shown if there is no value. */
+/** Shown in place of a missing value. */
 export const Nothing = ({ children = 'none' }: { readonly children?: string }) => (
   <span className="tone-quiet">
     <span aria-hidden="true">–</span>
@@ -24,7 +24,7 @@ export const Nothing = ({ children = 'none' }: { readonly children?: string }) =
 
 interface CountProps {
   readonly value: Maybe<number>;
-  /** 1.2M instead of 1,234,567; the exact number is in a tooltip. */
+  /** Whether to show 1.2M instead of 1,234,567; the exact number is then in a tooltip. */
   readonly compact?: boolean;
 }
 
@@ -34,7 +34,7 @@ export function Count({ value, compact = false }: CountProps) {
   return <Numeric exact={formatCount(value)}>{formatCompact(value)}</Numeric>;
 }
 
-/** `dollars` is decimal text; the exact amount is in a tooltip. */
+/** Shows money. `dollars` is decimal text; the exact amount is in a tooltip. */
 export function Money({ dollars }: { readonly dollars: Maybe<string> }) {
   if (dollars === null || dollars === undefined) return <Nothing>unknown</Nothing>;
   return <Numeric exact={`$${dollars}`}>{formatMoney(dollars)}</Numeric>;
@@ -50,7 +50,7 @@ export function Duration({ ms }: { readonly ms: Maybe<number> }) {
   return <Numeric>{formatDuration(ms)}</Numeric>;
 }
 
-/** A relative time; the time itself is in a tooltip. */
+/** Shows a relative time; the exact time is in a tooltip. */
 export function When({ at }: { readonly at: Maybe<string> }) {
   const nowMs = useNow();
   if (at === null || at === undefined) return <Nothing>never</Nothing>;
@@ -91,7 +91,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Renders again every 15 seconds. */
+/** The present time, with a new render every 15 seconds. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => nowMs);
 }

@@ -1,4 +1,4 @@
-/** Labels of the operations, with remarks. */
+/** Defines the labels of the operations, with remarks. */
 
 import { byOperation, canBeShown, type Operation, operationRows, operations } from '../../../../src/admin/contract.ts';
 
@@ -9,10 +9,10 @@ export const requestWords = byOperation((operation) => operationRows[operation].
 
 export const operationChoices = operations.map((value) => ({ value, label: operationWords[value] }));
 
-/** On routes of these operations a hidden model is refused as unknown; on others it answers to its exact name. */
+/** Whether routes of the operation refuse a hidden model as unknown; on others it answers to its exact name. */
 export const refusesHidden = (operation: Operation): boolean => operationRows[operation].visibleModelsOnly;
 
-/** No sample request exists for these models: they need a file, or a body that only the operator's route defines. */
+/** Whether models of the operation cannot be tried with a sample request: it needs a file, or a body that only the operator's route defines. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
 
 /** A field's label and help. */
@@ -20,11 +20,11 @@ export interface FieldWords {
   readonly label: string;
   readonly description?: string;
   readonly placeholder?: string;
-  /** A text field if there are none. */
+  /** The choices; undefined for a text field. */
   readonly choices?: readonly { readonly value: string; readonly label: string }[];
 }
 
-/** The lanes of calls at upstreams. */
+/** Field for the lane (interactive or bulk) of calls at upstreams. */
 export const laneField: FieldWords = {
   label: 'Lane',
   description: 'Which calls go first at a busy upstream: interactive calls before bulk calls.',
@@ -35,7 +35,7 @@ export const laneField: FieldWords = {
   ],
 };
 
-/** The services that clients may be written for, by display name. */
+/** Field for the service that a client was written for, by display names. */
 export const shapeField = {
   label: 'Clients of this key use the format of',
   placeholder: 'OpenAI, or unknown',
@@ -47,7 +47,7 @@ export const shapeField = {
   ],
 };
 
-/** Empty if the name gives no hint. */
+/** The operations that a model's name suggests; empty if it gives no hint. */
 export function operationsByName(name: string): readonly Operation[] {
   // A reranker is often named after its embedding model, which is later in the list.
   const found = operations.find((operation) => operationRows[operation].namedLike?.test(name.toLowerCase()));

@@ -3,7 +3,7 @@
 import { type ModelTarget, type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { formatMoney, formatPriceDay } from './format.ts';
 
-/** By their names in the configuration. */
+/** Words for the billed units, by their names in the configuration. */
 export const unitWords = {
   input: '1M input tokens',
   cached_input: '1M cached input tokens',
@@ -52,7 +52,7 @@ const units: readonly (readonly [keyof Amounts, string])[] = [
   ['character', 'per 1M characters'],
 ];
 
-/** One for each billed unit; empty if it is free or unknown. */
+/** The amounts of a price as texts, one for each billed unit; empty if it is free or unknown. */
 function amountsInWords(amounts: Amounts | null): string[] {
   if (amounts === null) return [];
   return units.flatMap(([unit, words]) => {
@@ -69,7 +69,7 @@ export function priceInWords(price: Price | null): string {
   return amountsInWords(price.amounts).join(', ');
 }
 
-/** On one line: the price of texts, without its unit of 1M tokens, or the first amount of other prices. */
+/** The price in short: that of texts without its unit (1M tokens), or the first amount of other prices. */
 export function priceInShort(price: Price | null): string {
   const { input, output } = price?.amounts ?? {};
   const perTokens = [
