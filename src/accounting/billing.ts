@@ -27,17 +27,17 @@ import {
   worstToolNanos,
 } from './price-factors.ts';
 
-/** Of a plain answer: JSON around the text, and the text. */
+/** Bytes that count as one token of a plain answer: the text, and the JSON around it. */
 const bytesPerToken = 4;
-/** Of a stream without visible text: mostly one token per event, with its JSON. */
+/** Bytes that count as one token of a stream without visible text: mostly one event per token, with its JSON. */
 const streamedBytesPerToken = 200;
 
-/** Of transcribed speech. */
+/** Bytes that count as one second of an answer of transcribed speech. */
 const bytesPerSpokenSecond = 15;
 /** Upper limit of a request's counts, whatever an upstream reports: their sums must fit into the database's integers. */
 const mostCounted = 1_000_000_000;
 
-/** For any tokenizer, any answer, and any of the models that it names; 0 where the price is not known. */
+/** Upper bound of a request's cost, for any tokenizer, any answer, and any of the models that the request names; 0 where the price is unknown. */
 export function worstCostNanos(price: Price | undefined, estimate: RequestEstimate): number {
   const own = worstCostAt(price, estimate);
   return estimate.others === undefined
@@ -67,7 +67,7 @@ function worstCostAt(price: Price | undefined, estimate: RequestEstimate): numbe
   return estimate.batch === undefined ? nanos : Math.min(inBatch(nanos, price) + lines, mostNanos);
 }
 
-/** What the request asks for without a price, although it may cost more; undefined where there is no price at all. */
+/** A feature of the request that has no price, although it may cost more; undefined where the whole target has no price. */
 export function unpricedIn(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined {
   for (const other of estimate.others ?? []) {
     if (other.price === undefined) return { param: other.param, setting: 'models[].price of what it names' };
@@ -88,7 +88,7 @@ function unpricedAt(price: Price | undefined, estimate: RequestEstimate): Unpric
   return term === undefined ? undefined : { param: term, setting: `price.factors.${term}` };
 }
 
-/** All tokens counted as one kind. */
+/** Token counts of special kinds, all zero: every token counts as one kind. */
 const noParts = {
   cachedTokens: 0,
   cacheWriteTokens: 0,
@@ -102,7 +102,7 @@ const noParts = {
 type DearestPrice = Price & { readonly input: number; readonly output: number };
 const dearestPrices = new WeakMap<Price, DearestPrice>();
 
-/** With all input at the highest of the input prices, and likewise the output. */
+/** The price with all input at its highest input price, and all output at its highest output price. */
 const atDearest = (price: Price): DearestPrice => getOrMake(dearestPrices, price, toDearest);
 
 function toDearest(price: Price): DearestPrice {
@@ -115,7 +115,7 @@ function dearestOf(price: Price, units: typeof inputUnits | typeof outputUnits):
   return most;
 }
 
-/** Rounded half up, exactly. */
+/** The cost at the batch percentage of the price, rounded half up without loss of precision. */
 function inBatch(nanos: number, { batchPercent = 100 }: Price): number {
   const rest = nanos % 100;
   return ((nanos - rest) / 100) * batchPercent + Math.round((rest * batchPercent) / 100);
@@ -139,7 +139,7 @@ function billOfAnswer(exchange: Exchange): Bill | null {
     : toBill(exchange, estimate, target.price);
 }
 
-/** A good answer is owed, whatever happened to the others; one that was not awaited is owed by an estimate. */
+/** The bill of one call for a part of a list: by the usage of a good answer; by an estimate for an answer that was not awaited. */
 function billOfPart(part: Exchange): Bill[] {
   const { estimate, target } = part;
   if (estimate === undefined || target === undefined) return [];
@@ -148,7 +148,7 @@ function billOfPart(part: Exchange): Bill[] {
   return [part.bill];
 }
 
-/** Adds the number of calls, and what the cached items would have cost. */
+/** Adds the number of calls to the bill, and what the cached items would have cost. */
 function withSaved(bill: Bill, { parts = [], saved }: Exchange): Bill {
   const units: Record<string, number> = {};
   if (parts.length !== 1) units.calls = parts.length;
@@ -184,7 +184,7 @@ function sumOf(bills: readonly Bill[]): Bill {
   };
 }
 
-/** Errors are free, and so are calls that were never sent. */
+/** Whether the request must be paid: errors are free, and so are calls that were never sent. */
 function isOwed({ outcome, status, attempts, tries, sentAtMs, route }: Exchange): boolean {
   switch (outcome) {
     case 'ok':
@@ -201,7 +201,7 @@ function isOwed({ outcome, status, attempts, tries, sentAtMs, route }: Exchange)
   }
 }
 
-/** Where other models may have taken part, all is charged at the highest price: answers do not report reliably which model did what. */
+/** The bill at the target's price, or at the highest price where the request named other models: answers do not say which model did what. */
 function toBill(exchange: Exchange, estimate: RequestEstimate, price: Price | undefined): Bill {
   const own = billAt(exchange, estimate, price);
   if (estimate.others === undefined) return own;
@@ -285,7 +285,7 @@ function toOneBill(
   return units === undefined ? bill : { ...bill, units };
 }
 
-/** By the size of the recording, or by the length of its text: a low bit rate does not make it shorter. */
+/** Estimates the seconds of a recording by its file's size and by its transcript's length, which a low bit rate does not make shorter. */
 function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: RequestEstimate): number {
   const { likelySeconds: byFile, mostSeconds = 0, unboundedBy } = estimate;
   if (byFile === undefined) return 0;
@@ -293,7 +293,7 @@ function likelySeconds({ responseBytes, decodedBytes = 0 }: Exchange, estimate: 
   return unboundedBy?.includes('minute') === true ? likely : Math.min(likely, mostSeconds);
 }
 
-/** Where sound or images are counted without saying how much, all tokens are priced as such. */
+/** The reported units. Where an answer with sound or pictures does not say how many tokens they took, all tokens count as theirs. */
 function partsOf({ usage, route }: Exchange, inputTokens: number, outputTokens: number): Units | undefined {
   const said = usage?.units;
   switch (route?.row.counting) {
@@ -308,7 +308,7 @@ function partsOf({ usage, route }: Exchange, inputTokens: number, outputTokens: 
   }
 }
 
-/** The most expensive picture that the request may get. */
+/** The price of the most expensive picture that the request may get. */
 function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: RequestEstimate): number {
   const fitting = pictures.filter(
     ({ size, quality }) => mayBe(size, picture?.size) && mayBe(quality, picture?.quality),
@@ -319,7 +319,7 @@ function dearestPicture({ image = 0, pictures = [] }: Price, { picture }: Reques
 const mayBe = (row: string | undefined, asked: string | undefined): boolean =>
   row === undefined || asked === undefined || row === asked;
 
-/** By the reported values, else by the requested ones; the first matching row. Without a match, the highest price. */
+/** The price of the first row that matches the reported size and quality, else the requested ones; the highest price where no row matches. */
 function picturePrice(price: Price, estimate: RequestEstimate, seen: Pictures | undefined): number {
   const size = seen?.size ?? estimate.picture?.size;
   const quality = seen?.quality ?? estimate.picture?.quality;
@@ -327,7 +327,7 @@ function picturePrice(price: Price, estimate: RequestEstimate, seen: Pictures | 
   return found?.each ?? dearestPicture(price, estimate);
 }
 
-/** Where the end of an answer is missing, all requested pictures were made nevertheless. */
+/** The number of pictures to bill: all that were requested where the answer's end is missing, because they were made nevertheless. */
 function imagesIn({ pictures, outcome }: Exchange, asked: number): number {
   if (pictures === undefined) return asked;
   return outcome === 'ok' ? pictures.count : Math.max(pictures.count, asked);
@@ -337,7 +337,7 @@ const atMost = (count: number): number => Math.min(count, mostCounted);
 
 const isCharged = (price: number | undefined): boolean => price !== undefined && price > 0;
 
-/** By the text received, or else by all bytes received; never more than requested. */
+/** Estimates output tokens from the received text, else from all received bytes; at most as many as requested. */
 function likelyOutputTokens(
   { responseBytes, decodedBytes = 0, written }: Exchange,
   { isStream, likelyOutputTokens: likely, mostOutputTokens }: RequestEstimate,
@@ -352,7 +352,7 @@ function likelyOutputTokens(
   return Math.min(Math.ceil(Math.max(responseBytes, decodedBytes) / bytes), mostOutputTokens);
 }
 
-/** The standard terms, which have no row of their own. */
+/** Values of the standard service terms: a bill does not list them. */
 const plainWords: ReadonlySet<unknown> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'ON_DEMAND', 'global', 'not_available'],
 ]);
@@ -363,7 +363,7 @@ function notableOf(units: Units): Readonly<Record<string, unknown>> {
   return notable;
 }
 
-/** Further units of a bill. Most requests have none, and then nothing is allocated. */
+/** Units of a bill beside tokens. Most requests have none, and then nothing is allocated. */
 function unitsOf(
   { seconds, characters, cacheWriteTokens, images }: Quantities,
   parts: Units | undefined,

@@ -1,4 +1,4 @@
-/** Finds which of a request's key, project and model have limits or budgets. Looked up once per pair of key and model. */
+/** Finds which of a request's key, project and model have limits or budgets, once per pair of key and model. */
 
 import type { Caps, Holder, HolderKind } from '../core/caps.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -6,18 +6,18 @@ import type { KeyRecord, Project } from '../core/key.ts';
 import type { Model, Upstream } from '../core/snapshot.ts';
 import { getOrMake } from '../lib/get-or-make.ts';
 
-/** The holders whose limits and budgets apply. */
+/** The holders (key, project, model or upstream) whose limits and budgets apply to a request. */
 export interface Capped {
-  /** With rates, or a concurrency limit. */
+  /** Holders with rates or a concurrency limit. */
   readonly limited: readonly Holder[];
   readonly budgeted: readonly Holder[];
 }
 
 export interface CappedExchange extends Capped {
   readonly project: Project | undefined;
-  /** Neither these holders nor any upstream of the model have caps. */
+  /** True where neither these holders nor any upstream of the model have limits or budgets. */
   readonly isFree: boolean;
-  /** One of them, or an upstream of the model, has a budget. */
+  /** True where one of these holders, or an upstream of the model, has a budget. */
   readonly isBudgeted: boolean;
 }
 
@@ -28,7 +28,7 @@ export class CappedIndex {
   readonly #upstreams = new WeakMap<Upstream, Capped>();
   readonly #keys = new WeakMap<KeyRecord, Capped>();
 
-  /** Throws where the key's project is unknown here, so that its caps are unknown. */
+  /** The caps for a key and a model. Throws where this process does not know the key's project, and so not its caps. */
   exchange(key: KeyRecord, projects: ReadonlyMap<string, Project>, model: Model): CappedExchange {
     const project = key.project === undefined ? undefined : projects.get(key.project);
     if (project === undefined && key.project !== undefined) throw unknownProject(key.project);
@@ -64,7 +64,7 @@ const newExchanges = (): WeakMap<KeyRecord, CappedExchange> => new WeakMap();
 const cappedKey = (key: KeyRecord): Capped => toCapped([holder('key', key)]);
 const cappedUpstream = (upstream: Upstream): Capped => toCapped([holder('upstream', upstream)]);
 
-/** It may be new, with its configuration not read yet; or it was removed from the file while the store has keys in it. */
+/** The error for a project that is not in the configuration: not read yet, or removed from the file while the store has keys in it. */
 function unknownProject(id: string): GatewayError {
   return new GatewayError('store_unavailable', {
     message: `The project ${JSON.stringify(id)} of this key is unknown, so its budgets cannot be checked; try again in a moment, or ask the operator to declare it again or to move the key.`,

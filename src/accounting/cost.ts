@@ -1,17 +1,17 @@
-/** Multiplies quantities by a price. Whole nano-dollars, rounded once, half up. */
+/** Multiplies billed quantities by a price; the result is in whole nano-dollars, rounded once, half up. */
 
 import { oneFactor, type Price } from '../core/accounting/price.ts';
 import { mostNanos } from '../lib/money.ts';
 
 const tokensPerPrice = 1_000_000;
 
-/** Billed quantities. Parts of input and output are included in these, and count once. */
+/** Billed quantities. Cached, sound and image tokens are included in the sums of input and output, and are charged once. */
 export interface Quantities {
   readonly requests: number;
   readonly inputTokens: number;
   readonly cachedTokens: number;
   readonly cacheWriteTokens: number;
-  /** Of the cache writes. */
+  /** The part of `cacheWriteTokens` that is cached for an hour. */
   readonly cacheWriteHourTokens: number;
   readonly audioInputTokens: number;
   readonly imageInputTokens: number;
@@ -21,15 +21,15 @@ export interface Quantities {
   readonly searchUnits: number;
   readonly items: number;
   readonly images: number;
-  /** For each picture. */
+  /** The price of one picture. */
   readonly imageNanos: number;
   readonly characters: number;
   readonly seconds: number;
-  /** For all tool calls. */
+  /** The cost of all tool calls. */
   readonly toolNanos: number;
 }
 
-/** `factor`: in millionths, for tokens only. Sums are exact; beyond a double's precision they are computed with bigints. */
+/** The cost of the quantities. `factor` is in millionths and applies to tokens only. Sums beyond a double's precision are computed with bigints. */
 export function costNanos(price: Price, quantities: Quantities, factor: number): number {
   const { searchUnit = 0, request = 0, item = 0, minute = 0, character = 0 } = price;
   const { requests, searchUnits, items, images, imageNanos, characters, toolNanos } = quantities;
@@ -53,7 +53,7 @@ export function costNanos(price: Price, quantities: Quantities, factor: number):
   return exact > BigInt(mostNanos) ? mostNanos : Number(exact);
 }
 
-/** Cached tokens have their own price; of the rest, sound and images have theirs. Most requests have neither. */
+/** The cost of all tokens by kind: cached, sound and image tokens have prices of their own. Most requests have no sound or images. */
 function plainTokensNanos(price: Price, quantities: Quantities): number {
   if (hasParts(quantities)) {
     let sum = 0;
@@ -106,6 +106,6 @@ function partsOf(price: Price, quantities: Quantities): readonly (readonly [coun
 
 const product = (count: number, price: number): bigint => BigInt(count) * BigInt(price);
 
-/** Half up as well; exact for recordings of up to a day and beyond. */
+/** The cost of seconds at a price per minute, rounded half up; exact for recordings longer than a day. */
 const minutesNanos = (seconds: number, minute: number): number =>
   Math.min(Math.round((seconds * minute) / 60), mostNanos);

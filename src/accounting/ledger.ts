@@ -1,4 +1,4 @@
-/** The ledger's interface for the pipeline: writes start records, settlements and captured bodies to the journal. */
+/** Writes what the ledger records about a request to the journal: its start, its settlement, and captured bodies. */
 
 import type { Buffer } from 'node:buffer';
 import { type Captured, mostKeptBytes } from '../core/accounting/captured.ts';
@@ -47,11 +47,11 @@ export function createLedger({ journal, node, clock }: LedgerDeps): Ledger {
   };
 }
 
-/** Captured bodies for keys with capture enabled: their beginnings, redacted. */
+/** Content types that are captured as text. Captured are the beginnings of bodies, redacted, for keys with capture enabled. */
 const isText = /^(?:text\/|application\/(?:[^;\s]+\+)?(?:json|x-ndjson|jsonl|xml)(?:;|\s|$))/i;
 const longestName = 80;
 
-/** Undefined where the key has no capture, and for requests refused before their body was read. */
+/** The captured bodies of an exchange; undefined where the key has no capture, and for requests refused before their body was read. */
 export function captureOf({ key, keySecret, captured, snapshot }: Exchange, clock: Clock): Capture | undefined {
   if (key?.captureMs === undefined || captured === undefined) return undefined;
   const hidden = hiddenIn(snapshot, keySecret);
@@ -62,7 +62,7 @@ export function captureOf({ key, keySecret, captured, snapshot }: Exchange, cloc
   };
 }
 
-/** Used where there is no space for the bodies. */
+/** The capture without its bodies, used where there is no space for them. */
 function withoutBodies({ expiresAtMs }: Capture): Capture {
   const note = '[not kept: the journal had no room for it]';
   return { request: note, response: note, expiresAtMs };
@@ -99,7 +99,7 @@ function toKept(gathered: Buffer, totalBytes: number, hidden: Hidden): string {
   return `${kept}… [cut: ${totalBytes} bytes in all]`;
 }
 
-/** Upstreams may send any text; only a line of it is kept. */
+/** The beginning of a header, redacted: upstreams may send any text. */
 function toName(header: string): string {
   return redact(header.slice(0, longestName), { secrets: [], fields: undefined }, longestName);
 }

@@ -1,4 +1,4 @@
-/** Price factors of a service for its tokens (service tier, speed, region), and the cost of tool calls. */
+/** Computes price factors of a service for its tokens (by service tier, speed and region), and the cost of hosted tool calls. */
 
 import {
   type HostedTools,
@@ -11,11 +11,11 @@ import {
 import type { Units } from '../core/accounting/units.ts';
 import type { Exchange } from '../core/exchange.ts';
 
-/** By the reported terms, else by the requested ones. In millionths. */
+/** The price factor, in millionths, by the service terms that the answer reports, else by the requested ones. */
 export const factorOf = (price: Price, estimate: RequestEstimate, said: Units | undefined): number =>
   productOf(price, estimate, (factors, asked, name) => factorAt(factors, said?.[name] ?? asked) ?? oneFactor);
 
-/** The highest factor that the request may get: the service may choose what is left open, and may serve a request by the standard terms. */
+/** The highest price factor that the request may get: the service chooses the terms left open, and may fall back to the standard terms. */
 export const dearestFactor = (price: Price, estimate: RequestEstimate): number => productOf(price, estimate, dearestOf);
 
 type FactorOfTerm = (
@@ -35,7 +35,7 @@ function productOf({ factors }: Price, { terms, batch }: RequestEstimate, of: Fa
   return product;
 }
 
-/** Faster service is never given without a request. */
+/** The highest factor for one term of a request. A service never gives faster speed to a request that does not ask for it. */
 function dearestOf(
   factors: Readonly<Record<string, number>> = {},
   asked: string | undefined,
@@ -47,13 +47,13 @@ function dearestOf(
 }
 
 const leftOpen: ReadonlySet<string> = new Set(['auto', 'scale']);
-/** Terms that never cost more. */
+/** Values of service terms that never cost more than the standard. */
 const noDearer: ReadonlySet<string> = new Set([
   ...['auto', 'default', 'standard', 'standard_only', 'on_demand', 'flex', 'batch', 'scale', 'global', 'not_available'],
   ...['ON_DEMAND', 'ON_DEMAND_FLEX', 'PROVISIONED_THROUGHPUT', 'TRAFFIC_TYPE_UNSPECIFIED'],
 ]);
 
-/** The field of a requested term without a price, although it may cost more. */
+/** The request field with a term that has no price although it may cost more; undefined where there is none. */
 export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | undefined {
   for (const name of termNames) {
     const word = terms[name];
@@ -63,7 +63,7 @@ export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | un
   return undefined;
 }
 
-/** Field names in requests. */
+/** The request field of each service term. */
 const termFields: Readonly<Record<keyof Terms, string>> = {
   serviceTier: 'service_tier',
   speed: 'speed',
@@ -74,16 +74,16 @@ function factorAt(factors: Readonly<Record<string, number>> | undefined, word: s
   return factors !== undefined && word !== undefined && Object.hasOwn(factors, word) ? factors[word] : undefined;
 }
 
-/** Rounded up to a millionth. */
+/** Multiplies two factors in millionths, rounded up to a millionth. */
 const times = (one: number, other: number): number => {
   if (other === oneFactor) return one;
   return one === oneFactor ? other : Number((BigInt(one) * BigInt(other) + BigInt(oneFactor) - 1n) / BigInt(oneFactor));
 };
 
-/** Numbers of hosted tool calls by kind. */
+/** The number of hosted tool calls of each kind. */
 type Calls = Readonly<Record<string, number>>;
 
-/** As reported; where the report is missing, the upper bound. */
+/** The number of tool calls that the answer reports; the upper bound where an answer broke off without a report. */
 export function toolCallsOf({ usage, estimate, outcome }: Exchange): {
   readonly calls: Calls | undefined;
   readonly isGuessed: boolean;
@@ -98,7 +98,7 @@ export function toolCallsOf({ usage, estimate, outcome }: Exchange): {
   return { calls: Object.fromEntries(tools.kinds.map((kind) => [kind, tools.most ?? 1])), isGuessed: true };
 }
 
-/** The cost of the counted calls, up to the upper bound. */
+/** The cost of the counted tool calls; of the upper bound where the count is guessed. */
 export function toolNanosOf(
   { tools = {} }: Price,
   calls: Calls,
@@ -113,7 +113,7 @@ export function toolNanosOf(
 
 const mostCalls = 1_000_000;
 
-/** Assumes that all calls are of the most expensive kind. */
+/** The cost of the most tool calls that the request may cause, all of the most expensive kind. */
 export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, most = 1 }: HostedTools): number {
   let dearest = 0;
   for (const kind of kinds) dearest = Math.max(dearest, (tools[kind] ?? 0) + (tools[queryOf(kind)] ?? 0));
@@ -122,12 +122,12 @@ export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, mo
 
 const queryOf = (kind: string): string => `${kind}_query`;
 
-/** The first requested kind without a price. */
+/** The first requested kind of tool that has no price. */
 export function unpricedTool({ tools = {} }: Price, { tools: asked }: RequestEstimate): string | undefined {
   return asked?.kinds.find((kind) => tools[kind] === undefined && tools[queryOf(kind)] === undefined);
 }
 
-/** Some calls have no price. */
+/** Whether some of the calls are of a kind without a price. */
 export function isOffPriceList({ tools = {} }: Price, calls: Calls): boolean {
   return Object.keys(calls).some((kind) => {
     const ofAnswer = kind.endsWith('_query') ? kind.slice(0, -'_query'.length) : kind;

@@ -7,7 +7,7 @@ export const addressMark = '[e-mail address]';
 export const numberMark = '[number]';
 const fieldMark = '[withheld]';
 
-/** Redacted beside what has the shape of a secret. */
+/** What is redacted besides texts with the shape of a secret. */
 export interface Hidden {
   readonly secrets: readonly string[];
   /** Matches the names of JSON fields whose values the operator withholds. */
@@ -22,7 +22,7 @@ interface Span {
 
 const word = '[A-Za-z0-9_-]';
 
-/** The first group is redacted, or the whole match without one; a group is at the end of its match. */
+/** Patterns of credentials. The first group is redacted, or else the whole match; a group stands at the end of its match. */
 const credentials: readonly RegExp[] = [
   new RegExp(`${wordStart}(?:pst_|[prs]k[-_])${word}{8,}`, 'g'),
   // Keys with the prefixes of services.
@@ -38,7 +38,7 @@ const credentials: readonly RegExp[] = [
   /(?:api[_-]?key|secret[_-]?(?:access[_-]?)?key|client[_-]?secret|(?:access|auth|refresh|session)[_-]?token|password|passwd)[\\"']{0,4}\s{0,4}[:=]\s{0,4}[\\"']{0,4}([^\s"'\\,;&<>{}]{8,})/gi,
 ];
 
-/** Not a part of a word, nor the digits of a fraction, which vectors are full of. */
+/** Thirteen or more digits, as in a card number; not within a word, and not the decimals of a fraction, which vectors are full of. */
 const longNumber = /(?:(?<![A-Za-z0-9_]|\d\.)|(?<=\\[bfnrt]))\d(?:[ -]?\d){12,}(?![A-Za-z0-9_])/g;
 
 const hostPart = String.raw`[\p{L}\p{N}-]{1,63}`;
@@ -48,7 +48,7 @@ const longestName = 64;
 
 const jsonEscape = /\\(?:u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})|u([0-9a-f]{4})|[\s\S])/gi;
 
-/** The group has the backslashes of a JSON text within a JSON text, such as the arguments of a tool call. */
+/** Finds the named fields. The first group has the backslashes where the JSON is a text within JSON, such as the arguments of a tool call. */
 export function toFieldPattern(names: readonly string[]): RegExp | undefined {
   if (names.length === 0) return undefined;
   const any = names.map((name) => name.replace(/[.-]/g, String.raw`\$&`)).join('|');
@@ -67,7 +67,7 @@ export function redact(text: string, hidden: Hidden, most: number): string {
   return kept + text.slice(position, most);
 }
 
-/** Decodes unnecessary JSON escapes, which could hide a secret. */
+/** Decodes JSON escapes that were not needed, because they could hide a secret. */
 export function withoutEscapes(text: string): string {
   if (!text.includes('\\')) return text;
   return text.replace(jsonEscape, (whole: string, high?: string, low?: string, single?: string) => {
@@ -81,7 +81,7 @@ export function withoutEscapes(text: string): string {
   });
 }
 
-/** Sorted by their beginning. */
+/** The parts of a text to redact, sorted by their beginning. */
 function spansIn(text: string, { secrets, fields }: Hidden): Span[] {
   const spans: Span[] = [];
   if (fields !== undefined) addFields(text, fields, spans);
@@ -112,7 +112,7 @@ function addFields(text: string, fields: RegExp, spans: Span[]): void {
   }
 }
 
-/** Of the JSON value at `start`, in a text that may be cut. `level`: the number of JSON texts around its own. */
+/** Offset of the end of the JSON value at `start`; the text may be cut. `level`: how many JSON texts enclose the value's own JSON text. */
 function endOfValue(text: string, start: number, level: number): number {
   const token = /(?<!\\)(\\*)"|[[{\]},\s]/g;
   token.lastIndex = start;
@@ -131,13 +131,13 @@ function endOfValue(text: string, start: number, level: number): number {
   return text.length;
 }
 
-/** Which text a quote belongs to: the value's own, one within, or one around it. Each level doubles the backslashes and adds one. */
+/** Whether a quote ends the value's own JSON text, one inside it, or one around it. Each level doubles the backslashes and adds one. */
 function quoteBehind(slashes: number, level: number): 'own' | 'escaped' | 'around' {
   if (level === 0) return slashes % 2 === 0 ? 'own' : 'escaped';
   return slashes % 2 === 0 ? 'around' : quoteBehind((slashes - 1) / 2, level - 1);
 }
 
-/** Searches backwards from each @ before a host: one pattern for both would try every word. */
+/** Finds e-mail addresses backwards from each @ before a host: a pattern for the whole address would try every word. */
 function addAddresses(text: string, spans: Span[]): void {
   for (const { index: at, 0: host } of text.matchAll(atHost)) {
     let start = at;
@@ -147,7 +147,7 @@ function addAddresses(text: string, spans: Span[]): void {
   }
 }
 
-/** Preceded by an odd number of backslashes: the letter of an escape. */
+/** Whether the character is the letter of an escape: an odd number of backslashes stands before it. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (first > 0 && text[first - 1] === '\\') first -= 1;

@@ -1,4 +1,4 @@
-/** What one request has reserved: for its key, project and model before it began, and for each upstream called. */
+/** Holds what one request has reserved: for its key, project and model before it begins, and for each upstream that it calls. */
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import type { Price, RequestEstimate } from '../core/accounting/price.ts';
@@ -20,14 +20,14 @@ export interface ReservationDeps {
 export interface Wanted {
   readonly estimate: RequestEstimate;
   readonly amounts: Amounts;
-  /** The exchange's start: its cost belongs to that day. */
+  /** When the exchange began: its cost belongs to the budgets of that day. */
   readonly beganAtMs: number;
   readonly begun?: Beginning | undefined;
 }
 
 interface Entry {
   readonly upstream: Upstream;
-  /** The part of a list that was sent. */
+  /** The part of a list request that was sent; undefined where the list was not split. */
   readonly part: Exchange | undefined;
   readonly taken: Taken | undefined;
   readonly hold: BudgetHold | undefined;
@@ -35,9 +35,9 @@ interface Entry {
 
 const none: readonly string[] = Object.freeze([]);
 const nothing: Amounts = Object.freeze({ requests: 0, tokens: 0, items: 0 });
-/** A sent request counts, whatever its result. */
+/** What a sent request without a bill uses of limits: the request itself counts, whatever its result. */
 const onlyTheRequest: Amounts = Object.freeze({ requests: 1, tokens: 0, items: 0 });
-/** Used where the time is unknown at which a limit will be raised, or an account filled. */
+/** `Retry-After` where nobody knows when a limit will be raised or an account refilled. */
 const unknownRetryMs = 60_000;
 
 export class HeldReservation implements Reservation {
@@ -46,10 +46,10 @@ export class HeldReservation implements Reservation {
   readonly #deps: ReservationDeps;
   readonly #routePlan: RoutePlan;
   readonly #wanted: Wanted;
-  /** Of its key, project and model. */
+  /** What was taken from the limits of the key, project and model. */
   readonly #taken: Taken | undefined;
   readonly #hold: BudgetHold | undefined;
-  /** In the order of the calls; undefined for most exchanges, which make one call to an upstream without caps. */
+  /** Reservations at upstreams, in the order of the calls; undefined for most exchanges, which call one upstream without caps. */
   #entries: Entry[] | undefined = undefined;
   #answered: readonly Entry[] = [];
   #isSettled = false;
@@ -71,7 +71,7 @@ export class HeldReservation implements Reservation {
     this.nanos = nanos;
   }
 
-  /** After settlement, upstream accounts of the answering upstream only. */
+  /** IDs of the reserved budget accounts; after settlement, of upstreams only those of the one that answered. */
   get accounts(): readonly string[] {
     const own = this.#hold?.accounts ?? none;
     const entries = this.#isSettled ? this.#answered : this.#entries;
@@ -115,7 +115,7 @@ export class HeldReservation implements Reservation {
     }
   }
 
-  /** Amounts for an upstream's limits: a batch is one call. */
+  /** What one call uses of an upstream's limits: a batch counts as one call. */
   get #callAmounts(): Amounts {
     const { estimate, amounts } = this.#wanted;
     return estimate.batch === undefined ? amounts : onlyTheRequest;
@@ -165,7 +165,7 @@ export class HeldReservation implements Reservation {
   }
 }
 
-/** For each billed part, or for the whole where the list was not split, the last call to the upstream that answered. */
+/** The last call to the upstream that answered: one for each billed part, or one for the whole where the list was not split. */
 function answeredOf(entries: readonly Entry[], exchange: Exchange): Entry[] {
   return entries.filter((entry) => {
     const { part } = entry;
@@ -179,7 +179,7 @@ function amountsOf(estimate: RequestEstimate | undefined): Amounts | undefined {
   return estimate && { requests: 1, tokens: Math.ceil(estimate.likelyInputTokens), items: estimate.items };
 }
 
-/** Where nothing is owed, all is given back but the request itself. For a list, the items requested on its account count. */
+/** What a request used of its limits: only itself where nothing is owed; of a list, the items that its own calls requested. */
 function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   if (bill === null) return onlyTheRequest;
   const items = parts === undefined ? asked : bill.items;
@@ -188,7 +188,7 @@ function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
 }
 
-/** Cached items count where the operator configured it. */
+/** Adds cached items to the used amounts, where the model's cache is configured to count them. */
 function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: RoutePlan): Amounts {
   if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
   const { requests, tokens, items } = used;
@@ -204,7 +204,7 @@ function toDenial({ limit, isForever, retryAfterS }: Refused): Denial {
   return { limit, retryAfterMs: isForever ? unknownRetryMs : retryAfterS * 1_000 };
 }
 
-/** Not the final answer: another upstream may be called instead. */
+/** The denial of one upstream, with its limits given back. The client does not get it yet: another upstream may be called instead. */
 function denied({ id }: Upstream, taken: Taken | undefined, error: unknown): Denial {
   taken?.settle(nothing);
   if (!(error instanceof GatewayError)) throw error;

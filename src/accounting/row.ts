@@ -1,4 +1,4 @@
-/** Encodes the start and settlement of a request as journal records, one each. */
+/** Encodes the start and the settlement of a request as binary journal records, one record each. */
 
 import { Buffer } from 'node:buffer';
 import type { Capture, RowOutcome } from '../core/accounting/ledger-row.ts';
@@ -21,22 +21,22 @@ import {
 import { getOrMake } from '../lib/get-or-make.ts';
 import { toNumber, toTenths } from '../lib/json/json-pieces.ts';
 
-/** With patterns, clients choose model names; the store truncates at the same length. */
+/** Longest model name in a record, the same as in the store: where a model has a pattern, clients choose names. */
 const longestModel = 256;
 const usualBytes = 4_096;
-/** A buffer that grew beyond this is not kept. */
+/** A record buffer that grew beyond this size is not kept for the next record. */
 const keptBytes = 1024 * 1024;
-/** Upper bound of an item's fixed part. */
+/** Upper bound of the bytes that the fixed fields of a record take. */
 const fixedBytes = 512;
 const bytesOfNumber = 8;
-/** Names chosen by clients; further ones replace the oldest. */
+/** Limit of remembered names that clients choose; beyond it new names replace the oldest. */
 const mostNames = 4_096;
 
 export class RowWriter implements RowItem {
   buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes);
   length = 0;
   readonly names: Name[] = [];
-  /** Fields outside the fixed part. */
+  /** Fields of the record that the fixed part does not have. */
   #rare: Record<string, unknown> | undefined = undefined;
   readonly #node: Name;
   readonly #keys = new WeakMap<KeyRecord, Name>();
@@ -50,7 +50,7 @@ export class RowWriter implements RowItem {
     this.#node = new Name({ node });
   }
 
-  /** Good until the next call, as is that of `settlement`. */
+  /** Encodes the start of a request. The result is valid until the next call of `intent` or `settlement`. */
   intent(exchange: Exchange, { nanos, accounts }: Reservation): RowItem {
     this.#head(itemKinds.intent, exchange);
     this.#count('reservedNanos', nanos);
@@ -110,7 +110,7 @@ export class RowWriter implements RowItem {
     return this.#end(capture);
   }
 
-  /** The fields that intents and settlements share. */
+  /** Writes the fields that intents and settlements share. */
   #head(kind: number, exchange: Exchange): void {
     const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
@@ -185,7 +185,7 @@ export class RowWriter implements RowItem {
     this.#rare[field] = value;
   }
 
-  /** Other IDs than those of createId are written as text. */
+  /** Writes an ID: one made by `createId` as bytes, any other as text. */
   #id(id: string): void {
     const { buffer, length } = this;
     this.length = length + idBytes;
@@ -214,7 +214,7 @@ export class RowWriter implements RowItem {
     this.buffer[this.length++] = value;
   }
 
-  /** Upstreams may report odd numbers: what is no count is written as text, and what JSON cannot represent is null. */
+  /** Writes a number: one that is no count as text, and one that JSON cannot represent as null. Upstreams may report such numbers. */
   #count(field: string, value: number | null | undefined): void {
     if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
       this.#varint(value + 1);
@@ -252,7 +252,7 @@ export class RowWriter implements RowItem {
   }
 }
 
-/** The values of hex digits by character code; other characters make every byte too large. */
+/** Values of hex digits by character code; any other character gives a value above one byte. */
 const noDigit = 0x100;
 const digits = Uint16Array.from({ length: 128 }, (_, code) => {
   const digit = '0123456789abcdef'.indexOf(String.fromCharCode(code));
@@ -273,7 +273,7 @@ function keep(names: Map<string, Name>, text: string, make: () => Name): Name {
   return name;
 }
 
-/** Replaces the pattern in an upstream's name, as the call did. */
+/** The name of the called model at the upstream: the configured pattern, filled with the client's name for the model. */
 function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
   const matched = snapshot.models.resolve(modelId)?.matched ?? '';
   return upstreamNameOf(pattern, matched);
@@ -281,7 +281,7 @@ function nameOf({ snapshot, modelId = '' }: Exchange, pattern: string): string {
 
 const tenthsOf = (ms: number | undefined): number | null | undefined => (ms === undefined ? undefined : toTenths(ms));
 
-/** The outcome where none was set: it failed before its end. */
+/** The outcome of an exchange that failed before one was set. */
 function outcomeOf({ attempts }: Exchange): RowOutcome {
   return attempts === 0 ? 'refused' : 'error';
 }

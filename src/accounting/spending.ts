@@ -1,4 +1,4 @@
-/** Limits and budgets of one request: reserved beforehand under all that apply, and settled once with actual usage. */
+/** Reserves limits and budgets for one request under every holder that applies, and settles them once with actual usage. */
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';
@@ -23,7 +23,7 @@ export interface SpendingDeps {
   readonly budgets: Budgets;
   /** Upper bound of an exchange's cost at a target, in nano-dollars; 0 where the price is unknown. */
   worstCost(price: Price | undefined, estimate: RequestEstimate): number;
-  /** What a request asks for without a price, although it may cost more. */
+  /** A feature of the request that has no price, although it may cost more. */
   unpricedIn?(price: Price | undefined, estimate: RequestEstimate): Unpriced | undefined;
   readonly hits?: Hits | undefined;
 }
@@ -51,7 +51,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
     return withBudgets(await asked, capped, routePlan, wanted);
   }
 
-  /** After the limits, which are cheap. Where a budget refuses, they are given back whole. */
+  /** Reserves budgets once the limits, which are cheap to check, are taken. A budget's refusal gives the limits back completely. */
   function withBudgets(
     answer: Taken | Refused | undefined,
     { budgeted }: CappedExchange,
@@ -123,7 +123,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
   };
 }
 
-/** Without an upper bound a request could overspend the budget. */
+/** The error for a request whose cost has no upper bound: it could overspend the budget. */
 function unbounded(param: string, modelId: string): GatewayError {
   return new GatewayError('unsupported_parameter', {
     param,
@@ -156,7 +156,7 @@ const free: Reservation = Object.freeze(freeReservation(0));
 
 const toFree = (nanos: number): Reservation => (nanos === 0 ? free : freeReservation(nanos));
 
-/** Whether a target bills by something that has no bound. */
+/** Whether a target charges for something of which the request sets no upper bound. */
 function mayBoundNothing(
   routePlan: RoutePlan,
   estimate: RequestEstimate,
@@ -173,7 +173,7 @@ function mayBoundNothing(
   );
 }
 
-/** For any of the targets. */
+/** The highest cost of the request at any of the route's targets. */
 function worstOf({ tiers }: RoutePlan, estimate: RequestEstimate, worstCost: SpendingDeps['worstCost']): number {
   let most = 0;
   for (let at = 0; at < tiers.length; at += 1) {
@@ -188,5 +188,5 @@ function tooMany({ message, isForever, retryAfterS, ...refused }: Refused): Gate
   return new GatewayError('rate_limit_exceeded', { message, headers: [...again, ...listOf(refused.lines())] });
 }
 
-/** Names and values in turn. */
+/** Header names and values, alternating, from lines of a head. */
 const listOf = (lines: string): string[] => lines.split(/: |\r\n/).slice(0, -1);
