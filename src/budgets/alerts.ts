@@ -1,4 +1,4 @@
-/** Budget alerts: in the log and by webhooks, once per threshold over all nodes. */
+/** Sends budget alerts to the log and to webhooks, once per threshold across all nodes. */
 
 import { Buffer } from 'node:buffer';
 import { createHmac } from 'node:crypto';
@@ -16,23 +16,23 @@ import { exchange } from '../wire/exchange.ts';
 import { OriginPools } from '../wire/origin-pools.ts';
 import { Wheel } from '../wire/wheel.ts';
 
-/** After each failure; there is one more attempt than pauses. */
+/** Pauses after each failed delivery to a webhook; there is one more attempt than pauses. */
 const pausesMs = [1_000, 5_000, 30_000, 120_000];
-/** Pauses where the store could not confirm the claim. */
+/** Pauses between attempts to claim an alert in the store, while the store cannot confirm the claim. */
 const claimPausesMs = [2_000, 10_000, 60_000, 300_000];
-/** Beyond this limit alerts are only logged. */
+/** Limit of alerts being delivered; beyond it alerts are only logged. */
 const mostUnderWay = 1_000;
 const mostRemembered = 10_000;
 
 export interface BudgetAlertsDeps {
   readonly settings: () => Pick<AlertSettings, 'webhooks'>;
-  /** True for one node only, ever, for each name. */
+  /** Claims an alert by its name: true for one node only, and once for ever. */
   readonly claim: (name: string) => Promise<boolean>;
-  /** Returns the answer's status. Follows no redirects, and times out within seconds. */
+  /** Posts an alert and returns the status of the answer. Follows no redirects, and times out within seconds. */
   readonly post: (webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string) => Promise<number>;
   readonly clock: Pick<Clock, 'nowMs'>;
   readonly log: Log;
-  /** For tests. */
+  /** Tests replace the waiting. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
     log.warn('a webhook did not take an alert', { host, alert: alert.id, failure });
   }
 
-  /** False where it was closed. */
+  /** Waits; false where the alerts were closed meanwhile. */
   async function waited(ms: number): Promise<boolean> {
     await sleep(ms, closing.signal);
     return !closing.signal.aborted;
@@ -128,13 +128,13 @@ function wordsFor({ holder, period, percent, amount, spent, id }: BudgetAlert): 
   return `The budget of ${holder.kind} ${holder.id} (${period}, $${amount}) is spent to ${percent} %: $${spent}. [${id}]`;
 }
 
-/** `t=1764547200,v1=…`: HMAC-SHA256 over the time, a full stop and the body, in hex. */
+/** The signature header `t=1764547200,v1=…`: HMAC-SHA256 over the time, a full stop and the body, in hex. */
 export function sign(secret: string, timestampS: number, body: string): string {
   const digest = createHmac('sha256', secret).update(`${timestampS}.${body}`).digest('hex');
   return `t=${timestampS},v1=${digest}`;
 }
 
-/** Whether a retry may succeed: redirects and refusals are final. */
+/** Whether a retry may succeed after this status: redirects and refusals are final. */
 function mayPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
@@ -158,26 +158,26 @@ function toAlert(id: string, account: BudgetAccount, budget: Budget, percent: nu
   };
 }
 
-/** Such as ECONNREFUSED. Messages contain addresses, which may hold secrets. */
+/** An error's code, such as ECONNREFUSED, for the log. Its message contains addresses, which may hold secrets. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return 'no error';
   return codeOf(error) ?? error.name;
 }
 
-/** Ends early where it is aborted. */
+/** Waits this long, or until the signal aborts. */
 const sleepFor = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { ref: false, signal }).catch(() => undefined);
 
-/** Posts one alert to a webhook: one attempt, a few seconds, no redirects; only the status of the response matters. */
+/** Timeouts of posting one alert to a webhook: one attempt, no redirects; only the status of the answer matters. */
 const connectMs = 3_000;
 const patienceMs = 5_000;
-/** Read to reuse the connection; longer answers are cut off. */
+/** Limit of an answer that is read so that the connection can be reused; longer answers are cut off. */
 const longestAnswerBytes = 16 * 1024;
-/** To one origin. */
+/** Limit of connections to one origin. */
 const connections = 4;
 const wheelStepMs = 100;
 
-/** Opens a connection within an address policy. */
+/** Returns a connector that obeys an address policy. */
 export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;
 
 export function createAlertPost(connect: AlertConnect) {

@@ -1,4 +1,4 @@
-/** Local allowance: the part of a budget account that this process drew in advance, its waiters, and when it is returned. */
+/** Keeps the part of a budget account that this process drew in advance: draws money, lets requests wait for it, and returns it. */
 
 import type { Budget, BudgetPeriod } from '../core/caps.ts';
 import type { GatewayError } from '../core/errors.ts';
@@ -16,24 +16,24 @@ import { budgetExceeded, moneyUnavailable } from './refusal.ts';
 
 import { Waiters } from './waiters.ts';
 
-/** Money held ahead is kept this long after the last request; as long as keys are known without the store. */
+/** Money drawn ahead is kept this long after the last request; keys are known just as long without the store. */
 const heldAheadMs = 600_000;
-/** Below this share of the node's part money is drawn, above it the surplus is returned. */
+/** Bounds of the held money, as shares of the node's part: below the first more is drawn, above the second the surplus is returned. */
 const refilledBelow = 1 / 2;
 const givenBackAbove = 5 / 4;
-/** The store's last state counts as stale once all nodes together may have spent this share (1/8) of what was left. */
+/** Once all nodes may have spent this part (one eighth) of what the store last reported as left, that report counts as outdated. */
 const staleAtShare = 8;
-/** Without money held ahead, unused money is returned as soon as requests pause: other nodes may need it. */
+/** Where no money is held ahead, unused money is returned when requests pause for this long: other nodes may need it. */
 const tightIdleMs = 50;
 const idleMs = 10_000;
-/** After so many failed draws in a row, requests are refused for a while. */
+/** After this number of failed draws in a row, requests are refused for a while. */
 const failuresInARow = 3;
 const silentMs = 1_000;
-/** Pause after a draw that failed at once. */
+/** Pause after a draw that failed immediately. */
 const afterFailureMs = 250;
-/** Minimum pause before a failed refill is repeated. */
+/** Shortest pause before a failed refill is repeated. */
 const quietMs = 1_000;
-/** Budgets are rarely spent exactly: above this, a refusal counts as the end. */
+/** Budgets are rarely spent exactly: a refusal above this percentage counts as the end of the budget. */
 const nearlySpentPercent = 95;
 
 export interface AllowanceDeps {
@@ -42,9 +42,9 @@ export interface AllowanceDeps {
   readonly clock: Clock;
   readonly watch: StoreWatch;
   readonly lease: NodeLease;
-  /** Timeout of one store call; a late result is used all the same. */
+  /** Timeout of one store call; a result that comes later is still used. */
   readonly drawTimeoutMs: number;
-  /** A notification threshold, in percent, is reached. */
+  /** Called when spending reaches a notification threshold of the budget, in percent. */
   onThreshold(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void;
 }
 
@@ -53,31 +53,31 @@ export class LocalAllowance {
   readonly #lowWater: LowWater;
   #account: BudgetAccount;
   #budget: Budget;
-  /** Negative where requests cost more than their reservations: the next draw covers that. */
+  /** Drawn money that no request holds; negative where requests cost more than reserved, which the next draw covers. */
   #atHandNanos = 0;
-  /** Unsettled requests, and their reservations. */
+  /** The number of unsettled requests; below it, the sum of their reservations. */
   #holds = 0;
   #reservedNanos = 0;
   #usedAtMs: number;
   readonly #waiters: Waiters;
-  /** One store call at a time. */
+  /** The current store call, as calls run one at a time. */
   #running: Promise<void> | undefined = undefined;
-  /** A running draw, even if no request waits for it any more. */
+  /** The current draw, even if no request waits for its money any more. */
   #drawing: Promise<number> | undefined = undefined;
   #failures = 0;
   #silentUntilMs = Number.NEGATIVE_INFINITY;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
   #aheadAgainAtMs = Number.NEGATIVE_INFINITY;
 
-  /** By the store's last answer; undefined before the first. */
+  /** The account's spent money by the store's last answer; undefined before the first answer. */
   #spentNanos: number | undefined = undefined;
-  /** Nodes that hold money of this account, this one included. */
+  /** The number of nodes that hold money of this account, this one included. */
   #holders = 1;
-  /** What own requests have cost since then. */
+  /** What requests of this process have cost since the store's last answer. */
   #settledNanos = 0;
   #isLowered = false;
   #thresholdsReached = 0;
-  /** The store was asked for the spent amount after the last request. */
+  /** The store was asked for the spent amount since the last request. */
   #isLookedUp = false;
 
   constructor(account: BudgetAccount, budget: Budget, deps: AllowanceDeps) {
@@ -113,12 +113,12 @@ export class LocalAllowance {
     this.#isLowered = moreNanos < 0;
   }
 
-  /** No draw can help: all nodes together have less. */
+  /** Whether no draw can help, because all nodes together have less than this amount left. */
   isSpentFor(nanos: number): boolean {
     return nanos > 0 && this.#spentNanos !== undefined && this.#account.nanos - this.#spentNanos < nanos;
   }
 
-  /** False where too little is at hand, or others wait. */
+  /** Takes the amount; false where too little is at hand, or other requests wait for it. */
   takeAtOnce(nanos: number): boolean {
     const nowMs = this.#deps.clock.monotonicMs();
     if (nanos > 0) {
@@ -138,7 +138,7 @@ export class LocalAllowance {
     return taken;
   }
 
-  /** Ends a reservation: the actual cost may be higher; the rest becomes available. */
+  /** Ends a reservation. The actual cost may be higher than it; what is left of it becomes available. */
   settle(takenNanos: number, costNanos: number): void {
     const nowMs = this.#deps.clock.monotonicMs();
     this.#holds -= 1;
@@ -188,28 +188,28 @@ export class LocalAllowance {
     return false;
   }
 
-  /** Money of the account is held here, so its state should be kept up to date. */
+  /** Whether money of the account is held in this process, so that its state should be kept up to date. */
   get isHolding(): boolean {
     return this.#atHandNanos > 0 && this.#running === undefined;
   }
 
-  /** So much was spent here since the last answer that the budget may be nearly used up. */
+  /** Whether this process spent so much since the store's last answer that the budget may be nearly used up. */
   get isOutOfDate(): boolean {
     if (this.#spentNanos === undefined) return false;
     return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
   }
 
-  /** Receives the account's state from a survey. */
+  /** Takes over the account's state that a survey read from the store. */
   hear(state: AccountState): void {
     if (this.#running === undefined) this.#note(state);
   }
 
-  /** The store declared this node lost and returned its money. Running reservations are now an overdraft. */
+  /** Handles that the store declared this node lost and returned its money: running reservations are an overdraft from then on. */
   forfeit(): void {
     this.#atHandNanos = -this.#reservedNanos;
   }
 
-  /** Returns what no request holds; the surplus of running ones is freed when their rows are imported. */
+  /** Returns the money that no request holds; the surplus of running requests is freed when their rows are imported. */
   async close(): Promise<void> {
     this.#waiters.close();
     await this.#running;
@@ -217,7 +217,7 @@ export class LocalAllowance {
     if (this.#atHandNanos > 0 && !isQuiet) await this.#run(() => this.#giveBack(this.#atHandNanos));
   }
 
-  /** This node's part of the money held ahead; 0 before the first answer. */
+  /** This node's part of the money drawn ahead; 0 before the store's first answer. */
   get #aheadNanos(): number {
     if (this.#spentNanos === undefined) return 0;
     const leftNanos = this.#account.nanos - this.#spentNanos - this.#settledNanos;
@@ -252,7 +252,7 @@ export class LocalAllowance {
     });
   }
 
-  /** Draws for all waiting requests, until none waits. */
+  /** Draws money until no request waits for it any more. */
   #serve(): Promise<void> {
     return this.#run(async () => {
       for (this.#handOut(); this.#waiters.first !== undefined; this.#handOut()) await this.#drawForWaiting();
@@ -283,7 +283,7 @@ export class LocalAllowance {
     if (isNew && grantedNanos === 0) await this.#refuse(leastNanos);
   }
 
-  /** Undefined after a failure; waiting requests then go on waiting, or were refused. */
+  /** The store's answer; undefined after a failure, in which case waiting requests go on waiting, or were refused. */
   async #heard<T>(call: Promise<T>): Promise<T | undefined> {
     try {
       return await call;
@@ -319,7 +319,7 @@ export class LocalAllowance {
     }
   }
 
-  /** A late grant is available too, even if no request waits for it any more. */
+  /** Draws money from the store. A late grant is used too, even if no request waits for it any more. */
   #draw(leastNanos: number, wantNanos: number): Promise<number> {
     this.#drawing = this.#ask(leastNanos, wantNanos).finally(() => {
       this.#drawing = undefined;
@@ -340,7 +340,7 @@ export class LocalAllowance {
     return grantedNanos;
   }
 
-  /** The store has too little: it is spent, or other nodes hold it and may return some. */
+  /** Handles a store that has too little: the budget is spent, or other nodes hold money and may return some. */
   async #refuse(leastNanos: number): Promise<void> {
     this.#waiters.refuse(
       (nanos) => nanos - this.#atHandNanos >= leastNanos,

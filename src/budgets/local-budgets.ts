@@ -1,4 +1,4 @@
-/** Budgets at one node: takes from every applicable one or from none, mostly from amounts drawn before. */
+/** Reserves each request's cost in all applicable budgets or in none, mostly from money that this node drew before. */
 
 import { toAccount } from '../core/accounting/budget-account.ts';
 import type { Budget, BudgetPeriod, Holder, HolderKind } from '../core/caps.ts';
@@ -11,15 +11,15 @@ import { type AllowanceDeps, LocalAllowance } from './local-allowance.ts';
 import { createStoreWatch, NodeLease } from './node-lease.ts';
 
 const lookIntervalMs = 50;
-/** Interval of surveys of the held accounts, and accounts per survey. */
+/** Interval between surveys of the held accounts; below it, the number of accounts in one survey. */
 const surveyEveryMs = 2_000;
 const surveyedAtOnce = 500;
-/** Concurrent accounts at the end. */
+/** Limit of accounts that are closed concurrently at the end of the process. */
 const closedAtOnce = 32;
 
 export interface LocalBudgetsDeps {
   readonly accountStore: BudgetAccountStore;
-  /** The process's name in rows of the ledger. */
+  /** This process's name in rows of the ledger. */
   readonly node: string;
   readonly clock: Clock;
   readonly log: Log;
@@ -32,7 +32,7 @@ interface BudgetAlerts {
 }
 
 export interface LocalBudgets extends Budgets {
-  /** Returns what no request holds. To be called when none is left. */
+  /** Returns the money that no request holds. To be called when no request is left. */
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     lease,
     onThreshold: (account, budget, percent, spentNanos) => alerts.reached(account, budget, percent, spentNanos),
   };
-  /** By account; past periods too, while money of them is held. */
+  /** Allowances by account; those of past periods stay while they hold money. */
   const allowances = new Map<string, LocalAllowance>();
   const current: Record<HolderKind, Map<string, AllowancesOfHolder>> = {
     key: new Map(),
@@ -84,7 +84,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
     }
   }
 
-  /** What other nodes drew and spent, so that none holds more than its part for long. Many accounts are surveyed in turn. */
+  /** Reads what other nodes drew and spent, so that none holds more than its part for long. Surveys take turns over many accounts. */
   async function survey(nowMs: number): Promise<void> {
     const some = nowMs >= surveyAtMs ? nextToSurvey() : outOfDate();
     if (nowMs >= surveyAtMs) surveyAtMs = nowMs + surveyEveryMs;
@@ -173,7 +173,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
 
 const nothing: BudgetHold = Object.freeze({ accounts: Object.freeze([]), settle: () => undefined });
 
-/** One exchange's reservations in each applicable budget. */
+/** The reservations of one exchange, in each budget that applies. */
 class Hold implements BudgetHold {
   readonly accounts: string[];
   readonly #allowances: LocalAllowance[];
@@ -192,7 +192,7 @@ class Hold implements BudgetHold {
     this.accounts.push(allowance.account.id);
   }
 
-  /** From all or from none. */
+  /** Takes the amount from all of the allowances, or from none. */
   take(): Hold | Promise<Hold> {
     const allowances = this.#allowances;
     for (const allowance of allowances) if (allowance.isSpentFor(this.#nanos)) throw allowance.refusal(this.#nanos);
@@ -227,7 +227,7 @@ class Hold implements BudgetHold {
   }
 }
 
-/** The port between spending and budgets. */
+/** The budgets as the code for spending sees them. */
 export interface Budgets {
   /**
    * Reserves the amount from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money cannot be
@@ -238,8 +238,8 @@ export interface Budgets {
 }
 
 export interface BudgetHold {
-  /** See `BudgetAccountStore`. */
+  /** IDs of the accounts, as in `BudgetAccountStore`. */
   readonly accounts: readonly string[];
-  /** Once, with the cost in nano-dollars; the rest becomes available. */
+  /** To be called once, with the cost in nano-dollars; the rest of the reservation becomes available. */
   settle(costNanos: number): void;
 }

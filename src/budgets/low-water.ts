@@ -1,6 +1,6 @@
-/** Computes how much of a node's drawn money was unused lately and can be returned, and the worst cost of recent requests. */
+/** Computes how much of a node's drawn money was unused lately and can be returned, and the highest cost of recent requests. */
 
-/** Money that stayed unused over such a span was not needed. */
+/** Money that stayed unused over a span of this length was not needed. */
 const windowMs = 2_000;
 
 export class LowWater {
@@ -18,12 +18,12 @@ export class LowWater {
     if (leftNanos < this.#lowNanos) this.#lowNanos = leftNanos;
   }
 
-  /** The most expensive of the latest requests; of the earlier ones, where there were none. */
+  /** The highest cost of a recent request; of an earlier span where the latest had no requests. */
   get unitNanos(): number {
     return Math.max(this.#largestNanos, this.#largestBeforeNanos);
   }
 
-  /** At the end of a span: money that was not needed. A little stays for the next request. */
+  /** At the end of a span, returns the money that was not needed, less a little for the next request; 0 before. */
   turn(nowMs: number, atHandNanos: number): number {
     if (nowMs - this.#startedMs < windowMs) return 0;
     const keepNanos = this.unitNanos;

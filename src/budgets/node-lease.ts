@@ -1,4 +1,4 @@
-/** This node's lease at the account store, once it expires others may take over what it drew; and whether the store answers. */
+/** Renews this node's lease at the account store, after which others may take over the money it drew; and watches whether the store answers. */
 
 import type { Log } from '../core/log.ts';
 import { type BudgetAccountStore, spendsAloneMs } from '../core/store/budgets.ts';
@@ -14,7 +14,7 @@ export interface NodeLeaseDeps {
   readonly node: string;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly watch: StoreWatch;
-  /** The store declared this node lost, and returned its money. */
+  /** Called when the store has declared this node lost and returned its money. */
   onLost(): void;
 }
 
@@ -32,7 +32,7 @@ export class NodeLease {
     return nowMs - this.#heardAtMs < spendsAloneMs;
   }
 
-  /** Called regularly. */
+  /** Renews the lease when it is due. Called regularly. */
   look(nowMs: number): void {
     if (nowMs - this.#askedAtMs < renewEveryMs) return;
     // The watch logs it, and it is retried.
@@ -57,10 +57,10 @@ export class NodeLease {
   }
 }
 
-/** Whether the store answers draws: timeouts of its calls, and a log event when that changes. */
+/** Watches whether the store answers: sets timeouts for its calls, and logs when that changes. */
 export type StoreWatch = ReturnType<typeof createStoreWatch>;
 
-/** No answer within the time; it may still come. */
+/** The error for a store that did not answer in time; its answer may still come. */
 export class StoreTimeout extends Error {}
 
 export function createStoreWatch(log: Log) {
@@ -80,10 +80,10 @@ export function createStoreWatch(log: Log) {
   }
 
   return {
-    /** The latest call failed. */
+    /** Whether the latest call to the store failed. */
     isDoubtful: (): boolean => isDoubtful,
 
-    /** The store's answer, or a rejection after the timeout. A store that can be read may take no writes. */
+    /** The store's answer, or a rejection after the timeout. A read proves nothing for writes: a store may be readable and take no writes. */
     async ask<T>(call: Promise<T>, timeoutMs: number, isRead = false): Promise<T> {
       const tooLate = (): Error => new StoreTimeout(`The store did not answer within ${Math.round(timeoutMs)} ms.`);
       try {

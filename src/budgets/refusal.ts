@@ -1,4 +1,4 @@
-/** The error for a client whose budget is used up: which budget, how much is missing, and when to come back. */
+/** Builds the error for a client whose budget is used up: which budget, how much is missing, and when to come back. */
 
 import type { BudgetPeriod, HolderKind } from '../core/caps.ts';
 import { type ErrorDetails, GatewayError } from '../core/errors.ts';
@@ -7,7 +7,7 @@ import { toDollars } from '../lib/money.ts';
 
 const dayMs = 86_400_000;
 
-/** How long other nodes may keep what they do not need; see `local-allowance.ts`. */
+/** The longest time that other nodes keep money they do not need; see `local-allowance.ts`. */
 const heldS = 2;
 
 const periodNames: Readonly<Record<BudgetPeriod, string>> = {
@@ -68,7 +68,7 @@ export function moneyUnavailable(cause: unknown): GatewayError {
   });
 }
 
-/** `2026-12-01T00:00Z`. */
+/** A time to the minute, as `2026-12-01T00:00Z`. */
 function toMinute(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 16)}Z`;
 }

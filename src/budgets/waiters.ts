@@ -1,14 +1,14 @@
-/** Requests that wait for one account's money, in order; those refused because of other reservations are retried. */
+/** Queues requests that wait for one account's money; those refused because of other reservations are retried after a pause. */
 
 import type { Clock } from '../lib/clock.ts';
 
-/** Long enough for other nodes to return money. */
+/** Pauses before a refused request tries again: long enough for other nodes to return money. */
 const pausesMs = [120, 130];
 const sameMomentMs = 20;
 
 interface MoneySeeker {
   readonly nanos: number;
-  /** Number of refusals, and the time of the next attempt. */
+  /** How often the request was refused; below it, the time of its next attempt. */
   refusals: number;
   againAtMs: number;
   resolve(): void;
@@ -17,7 +17,7 @@ interface MoneySeeker {
 
 export class Waiters {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when a pause ends. */
+  /** Called when the pause of a refused request ends. */
   readonly #onAgain: () => void;
   #waiting: MoneySeeker[] = [];
   #pausing: MoneySeeker[] = [];
@@ -28,7 +28,7 @@ export class Waiters {
     this.#onAgain = onAgain;
   }
 
-  /** Among those that do not pause. */
+  /** The first waiting request that is not in a pause. */
   get first(): { readonly nanos: number } | undefined {
     return this.#waiting[0];
   }
@@ -37,7 +37,7 @@ export class Waiters {
     return this.#waiting.length === 0 && this.#pausing.length === 0;
   }
 
-  /** Of those that do not pause. */
+  /** The sum that waiting requests need, without those in a pause. */
   get nanos(): number {
     return this.#waiting.reduce((sum, { nanos }) => sum + nanos, 0);
   }
@@ -48,7 +48,7 @@ export class Waiters {
     });
   }
 
-  /** Serves requests in order while there is enough; retried ones first. */
+  /** Gives money to waiting requests in order while there is enough; retried ones come first. */
   handOut(take: (nanos: number) => boolean): void {
     for (const waiters of [this.#pausing, this.#waiting]) {
       for (let waiter = waiters[0]; waiter !== undefined && take(waiter.nanos); waiter = waiters[0]) {
@@ -58,12 +58,12 @@ export class Waiters {
     }
   }
 
-  /** Those that do not pause. */
+  /** Rejects the waiting requests, except those in a pause. */
   rejectAll(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }
 
-  /** There is too little: they retry after a pause, or are rejected. */
+  /** There is too little money: each waiting request retries after a pause, or is rejected. */
   refuse(
     isTooMuch: (nanos: number) => boolean,
     isInVain: (nanos: number) => boolean,
