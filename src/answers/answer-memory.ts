@@ -1,17 +1,17 @@
-/** Memory reserved for responses while they are translated, and until the client has them. */
+/** Reserves memory for responses while they are translated, and until the client has received them. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { Exchange } from '../core/exchange.ts';
 import type { MemoryLease, MemoryPool } from '../core/memory-lease.ts';
 import type { Failure, Listening } from '../core/outcome.ts';
 
-/** The received bytes, and the value parsed from them. */
+/** Each received byte is reserved twice: for the bytes, and for the value parsed from them. */
 const countsTimes = 2;
-/** Minimum of one request for memory. */
+/** Bounds of one request for more memory. */
 const shortestStepBytes = 16 * 1024;
 const longestStepBytes = 1024 ** 2;
 
-/** The memory of one conversation with an upstream, a part of its exchange's. */
+/** The memory for one call's answer, which is a part of the memory of its exchange. */
 export class AnswerMemory {
   readonly #exchange: Exchange;
   readonly #pool: MemoryPool;
@@ -26,7 +26,7 @@ export class AnswerMemory {
     this.#client = client;
   }
 
-  /** Before an answer of announced length is read. Waits only where its exchange holds nothing yet. */
+  /** Reserves memory before an answer of announced length is read. Waits only where its exchange holds no memory yet. */
   async begin(bytes: number): Promise<Failure | undefined> {
     if (this.#exchange.answerLease !== undefined) return this.#draw(bytes);
     if (this.#beginning !== undefined) return (await this.#beginning) ?? this.#draw(bytes);
@@ -42,7 +42,7 @@ export class AnswerMemory {
     return this.#draw(Math.max(lackingBytes, step));
   }
 
-  /** Replaces the memory of the read bytes by that of the result. */
+  /** Replaces the memory for the received bytes by memory for the translated result. */
   settle(bytes: number): Failure | undefined {
     const memory = this.#exchange.answerLease;
     if (memory === undefined) return undefined;
@@ -53,7 +53,7 @@ export class AnswerMemory {
     return undefined;
   }
 
-  /** Nothing of it goes to the client. */
+  /** Gives the memory back, for an answer of which nothing goes to the client. */
   giveBack(): void {
     const memory = this.#exchange.answerLease;
     memory?.shrinkTo(Math.max(0, memory.bytes - this.#drawnBytes));
@@ -90,7 +90,7 @@ export class AnswerMemory {
   }
 }
 
-/** The upstream has answered, and is paid: calling another would not help. */
+/** The failure for lack of memory. It is final: the upstream has answered and is paid, so calling another one would not help. */
 const full: Failure = Object.freeze({
   code: 'overloaded',
   message:

@@ -1,4 +1,4 @@
-/** Headers of an answer towards the client: all but framing, revealing and commanding headers. */
+/** Writes the headers of an upstream's answer for the client, without those that frame it, reveal secrets, or command the client's software. */
 
 import { Buffer } from 'node:buffer';
 import { commandsLoading, type HeaderList, whyWithheld } from '../core/answer-headers.ts';
@@ -6,13 +6,13 @@ import type { Answer } from '../core/outcome.ts';
 import { listedTokens } from '../wire/fields.ts';
 import type { Framing } from '../wire/server-answer.ts';
 
-/** A header name as spelled, classified once. */
+/** A header name in lower case, and whether it is withheld from clients; computed once per spelling. */
 interface JudgedName {
   readonly lower: string;
   readonly isWithheld: boolean;
 }
 
-/** The same names come with every answer; further ones are classified each time. */
+/** Limits of the remembered names. Answers mostly repeat the same names; beyond the limit a name is judged each time. */
 const mostJudged = 2_000;
 const longestJudged = 100;
 const judged = new Map<string, JudgedName>();
@@ -28,13 +28,13 @@ function judgeName(name: string): JudgedName {
 
 interface HeaderRules {
   readonly framing: Framing;
-  /** The upstream's rate headers would contradict our own. */
+  /** True where Postern sends rate limit headers of its own, which the upstream's would contradict. */
   readonly hasOwnRates?: boolean;
-  /** The operator's list; undefined: all that may pass. */
+  /** The header names that the operator lets pass; undefined: all that may pass. */
   readonly listed: HeaderList | undefined;
 }
 
-/** The end-to-end headers of an answer, in its order and spelling, as lines of a head; its request ID gets another name. */
+/** The answer's end-to-end headers as lines of a head, in its order and spelling; its request ID gets another name. */
 export function clientLines(raw: readonly string[], rules: HeaderRules): string {
   const named = connectionTokens(raw);
   let lines = '';
@@ -46,14 +46,14 @@ export function clientLines(raw: readonly string[], rules: HeaderRules): string 
   return lines;
 }
 
-/** Of heads that differ in the announced length alone. */
+/** The written lines of a head, remembered for heads that differ from it only in the announced length. */
 interface KnownLines extends HeaderRules {
-  /** Around the length. */
+  /** The lines before the announced length; below it, those after. */
   readonly before: string;
   readonly behind: string;
 }
 
-/** The lines of an answer that arrived whole, of the announced length. */
+/** The head's lines for an answer that arrived completely, with its length. */
 export function wholeLines(
   { headers, headMemo }: Pick<Answer, 'headers' | 'headMemo'>,
   length: number,
@@ -73,13 +73,13 @@ function readLines(raw: readonly string[], rules: HeaderRules): KnownLines {
   return { ...rules, before: flat(before), behind: flat(behind) };
 }
 
-/** No header holds it. */
+/** Marks where the length belongs in the lines; no header contains it. */
 const lengthMark = '\0';
 
-/** Text that is made of parts is put together each time that it is written. */
+/** Copies a text into one piece: V8 would otherwise join its parts anew each time that the text is written. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The name under which a header passes; undefined where it does not. */
+/** The name under which a header passes to the client; undefined where it does not pass. */
 function passingName(
   name: string,
   value: string,
@@ -96,12 +96,12 @@ function passingName(
   return lower !== 'trailer' || framing === 'chunked' ? name : undefined;
 }
 
-/** Trailers follow the same rules, and never include framing. */
+/** Writes trailers for the client, by the same rules as headers; they never include headers that frame the body. */
 export function clientTrailers(raw: readonly string[], listed: HeaderList | undefined): string {
   return clientLines(raw, { framing: 'none', listed });
 }
 
-/** Headers named by `Connection` are for one hop only. */
+/** The header names in `Connection`, which concern one connection only and are not passed on. */
 function connectionTokens(raw: readonly string[]): Set<string> | undefined {
   let tokens: Set<string> | undefined;
   for (let i = 0; i < raw.length; i += 2) {

@@ -1,4 +1,4 @@
-/** Maps an upstream's name for a request field to the client's. */
+/** Finds the field of the client's request that an upstream's error means, although the two services name it differently. */
 
 import type { Buffer } from 'node:buffer';
 import type { Candidate } from '../core/dispatch.ts';
@@ -8,7 +8,7 @@ import { writeJson } from '../lib/json/json-text.ts';
 import { type Plan, translationFor } from '../plan/planned-call.ts';
 import type { ErrorReader } from './foreign-error.ts';
 
-/** Names that services use for the same field, the client's own among them. */
+/** Groups of names that services use for the same field, the client's own name among them. */
 const sameThings: readonly (readonly string[])[] = [
   'input inputs texts text inputText content contents parts requests instances documents passages sources prompt messages',
   'query queries textQuery',
@@ -21,11 +21,11 @@ const sameThings: readonly (readonly string[])[] = [
   'model model_id modelId modelArn',
 ].map((names) => names.split(' '));
 
-/** The most steps a path can have. */
+/** Limit of steps in the path of a field. */
 const mostSteps = 12;
 const mostNames = 30;
 
-/** The reader of an error of this candidate. */
+/** The reader of an error from this target: the client, its format, and how to find the field that is meant. */
 export function readerOf(plan: Plan, candidate: Candidate): ErrorReader {
   return {
     shape: plan.exchange.shape,
@@ -41,7 +41,7 @@ function writeError({ clientApi, id }: Plan['exchange'], status: number, message
   return writeJson(said ?? { error: { message, ...upstreamError(status), param: null } });
 }
 
-/** Undefined if the client sent no such field. */
+/** The client's name for the field that an upstream's error names; undefined if the client sent no such field. */
 export async function clientParam(said: string, body: Buffer): Promise<string | undefined> {
   const steps = said
     .split(/\W+/)
@@ -56,7 +56,7 @@ export async function clientParam(said: string, body: Buffer): Promise<string | 
   return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
 }
 
-/** Names that differ only in case count as one. */
+/** Drops names that differ from an earlier one only in case. */
 function withoutRepeats(names: readonly string[]): string[] {
   const byFolded = new Map<string, string>();
   for (const name of names) {

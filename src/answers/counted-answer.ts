@@ -1,4 +1,4 @@
-/** A stream whose usage event the gateway requested: reads that event and removes it from what the client gets. */
+/** Reads and removes the usage event of a stream where the gateway requested that event and the client did not. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
@@ -9,12 +9,12 @@ import { usageIn } from '../plan/usage/usage-reader.ts';
 import { PassingAnswer } from './passing-answer.ts';
 import { EventEnds } from './seen-events.ts';
 
-/** The event is far shorter; a longer event is not awaited. */
+/** Limit of held bytes: a usage event is far shorter, so a longer event passes without being examined. */
 const mostHeldBytes = 64 * 1024;
 const usageKey = Buffer.from('"usage"');
 const nothing = Buffer.alloc(0);
 
-/** Returns the answer itself where it is no readable stream of events. */
+/** The answer without its usage event; the answer itself where it is no readable stream of events. */
 export function withoutUsageEvent(answer: Answer): Answer {
   const isStream = /^text\/event-stream\b/i.test(headerValue(answer.headers, 'content-type') ?? '');
   const isReadable = isStream && answer.status === 200 && codingsOf(answer.headers).length === 0;
@@ -74,14 +74,14 @@ class CountedAnswer extends PassingAnswer {
     this.sink?.onBroken(failure);
   }
 
-  /** An incomplete event at the end is the upstream's own. */
+  /** Passes on an incomplete event at the end of the stream: it is the upstream's own. */
   #release(): void {
     const held = this.#held;
     this.#held = nothing;
     if (!this.#isCount(held)) this.handOn(held);
   }
 
-  /** Whether it has usage and no choice; the usage is kept. */
+  /** Whether the event has usage and no choice; its usage is kept. */
   #isCount(event: Buffer): boolean {
     if (!event.includes(usageKey)) return false;
     const data = countIn(event);
@@ -91,7 +91,7 @@ class CountedAnswer extends PassingAnswer {
   }
 }
 
-/** The data of an event with usage and no choice. */
+/** The data of an event that has usage and no choice; undefined for any other event. */
 function countIn(event: Buffer): string | undefined {
   try {
     const events = new EventStream();

@@ -1,4 +1,4 @@
-/** Transforms an event stream for the client, event by event. */
+/** Base class that transforms an upstream's event stream for the client, event by event. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, Failure } from '../core/outcome.ts';
@@ -9,13 +9,13 @@ import { PassingAnswer } from './passing-answer.ts';
 
 /** How long an upstream may keep the connection after its final event. */
 const hangUpAfterMs = 1_000;
-/** Above any event of a completion; each is parsed without a pause. */
+/** Limit of JSON values in one event, more than any completion has; each event is parsed without a pause. */
 const mostValues = 100_000;
 
-/** `write` may throw anything that `failureOf` can convert; what was written before is still sent. */
+/** Base class for converted event streams. `write` may throw what `failureOf` can convert; earlier output is still sent. */
 export abstract class EventAnswer extends PassingAnswer {
   readonly #events = new EventStream();
-  /** The client has all that it gets. */
+  /** The client has everything that it will get. */
   protected isOver = false;
   #hangUp: NodeJS.Timeout | undefined = undefined;
 
@@ -23,7 +23,7 @@ export abstract class EventAnswer extends PassingAnswer {
     super(answer, [...withoutBodyHeaders(answer.headers), 'content-type', contentType]);
   }
 
-  /** The client's body begins with the first event. */
+  /** No bytes wait: the client's body begins with the first converted event. */
   override get waiting(): readonly Buffer[] {
     return [];
   }
@@ -59,7 +59,7 @@ export abstract class EventAnswer extends PassingAnswer {
 
   protected abstract writeEvent(event: StreamEvent, out: Buffer[]): void;
 
-  /** After the last event: the upstream's end mark was seen, or its stream ended. */
+  /** Writes the end of the client's stream: after the upstream's end mark (`wasSaid`), or where its stream ended without one. */
   protected abstract writeEnd(out: Buffer[], wasSaid: boolean): void;
 
   protected abstract failureOf(error: unknown): Failure;

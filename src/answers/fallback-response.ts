@@ -1,4 +1,4 @@
-/** The response when no target has a good one: an upstream's own error, the newest failure, or the reason why no target was called. */
+/** Chooses the response when no target has a good one: an upstream's own error, the newest failure, or why no target was called. */
 
 import type { Denial } from '../core/accounting/spending.ts';
 import type { NoTarget, TargetLease } from '../core/dispatch.ts';
@@ -8,7 +8,7 @@ import type { Answer, Failure } from '../core/outcome.ts';
 import { discard } from './discard.ts';
 import type { Verdict } from './verdict.ts';
 
-/** An error answer, kept in case no target has a better one. */
+/** An error answer of an upstream, kept in case no target has a better one. */
 export interface Held {
   readonly answer: Answer;
   readonly lease: TargetLease;
@@ -21,7 +21,7 @@ export class FallbackResponse {
   #refusal: GatewayError | undefined = undefined;
   #denial: Denial | undefined = undefined;
 
-  /** Keeps the newest, except that a refused credential of ours is the least useful to a client. */
+  /** Keeps the newest error answer, except that the refusal of our credential never replaces another: it helps a client least. */
   hold(next: Held): void {
     // The next target may be at the same upstream, and needs the slot.
     next.lease.over(undefined);
@@ -38,17 +38,17 @@ export class FallbackResponse {
     this.#failure = failure;
   }
 
-  /** A target cannot serve the request, and was not called. The first reason is kept. */
+  /** Notes that a target cannot serve the request and was not called. The first reason is kept. */
   refused(refusal: GatewayError): void {
     this.#refusal ??= refusal;
   }
 
-  /** An upstream's limit refuses the call. The one with the shortest wait is kept. */
+  /** Notes that an upstream's limit refuses the call. The denial with the shortest wait is kept. */
   denied(denial: Denial): void {
     if (this.#denial === undefined || denial.retryAfterMs < this.#denial.retryAfterMs) this.#denial = denial;
   }
 
-  /** The result of a call is unknown: earlier answers, which say that nothing was done, are obsolete. */
+  /** Notes a failure after which the call may have been executed. It replaces earlier answers, which say that nothing was done. */
   failedForGood(failure: Failure): void {
     this.clear();
     this.#failure = failure;
@@ -59,7 +59,7 @@ export class FallbackResponse {
     this.#held = undefined;
   }
 
-  /** The kept answer; throws where there is none. */
+  /** The kept answer; throws the best known reason where there is none. */
   best(none: NoTarget | undefined, exchange: Exchange): Held {
     const held = this.#held;
     this.#held = undefined;
@@ -83,7 +83,7 @@ function tooMany({ limit, retryAfterMs }: Denial): GatewayError {
   });
 }
 
-/** No target was called; `isNarrowed`: some cannot serve it at any time. */
+/** The error where no target was called. `isNarrowed`: some targets can never serve this request. */
 function refusal(none: NoTarget | undefined, { tries }: Exchange, isNarrowed: boolean): GatewayError {
   const seconds = Math.max(1, Math.ceil((none?.retryAfterMs ?? 1_000) / 1_000));
   const details = { headers: ['Retry-After', String(seconds)], cause: withReasons(none?.kind ?? 'no time left', none) };

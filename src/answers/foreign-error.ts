@@ -21,26 +21,26 @@ import { WholeMadeAnswer, withoutBodyHeaders } from './made-answer.ts';
 import { Allowance, readWhole } from './whole-answer.ts';
 
 const longestMessage = 2_000;
-/** One day; a longer time is ignored. */
+/** Longest accepted time to wait, one day; a longer one is ignored. */
 const longestRetryS = 86_400;
 
-/** The client that reads the error. */
+/** How the client reads an error. */
 export interface ErrorReader {
-  /** The service that the client was written for. */
+  /** The service that the client was written for, where its errors have a form of their own. */
   readonly shape?: RerankShape | undefined;
-  /** Where it was written for several: added to errors that do not pass. */
+  /** The service of a client that may also read other forms: its form is added to rewritten errors only. */
   readonly errorShape?: RerankShape | undefined;
-  /** The gateway wrote the call: the upstream's field names are not the client's. */
+  /** True where the gateway translated the request, so that the upstream's field names are not the client's. */
   readonly isTranslated: boolean;
-  /** An error in the format of the client's API. */
+  /** Writes an error in the format of the client's API. */
   write(status: number, message: string): Buffer;
-  /** The field of the client's request that is meant; undefined if it has none. */
+  /** The client's name for the field that the upstream names; undefined if the client sent no such field. */
   fieldFor(param: string): Promise<string | undefined>;
 }
 
 /**
- * The answer itself where its family's errors are in our shape and the client reads no other; `meantStatus` may be another than that
- * of its head.
+ * The error in the gateway's format; unchanged where it has that format already and the client reads no other.
+ * `meantStatus`: the status that the upstream meant, where its head has another.
  */
 export async function inOurWords(
   screened: Promise<Answer>,
@@ -62,7 +62,7 @@ export async function inOurWords(
   return toOurs(answer, said, isOurs, wireFormat, offer.translatedBy ?? family.id, reader);
 }
 
-/** Unchanged where the client may see it; what is about the operator is replaced, in the format of the client's API. */
+/** The upstream's own error. One about the operator's account or key is replaced by a message in the format of the client's API. */
 async function inItsOwnWords(
   answer: Answer,
   meantStatus: number,
@@ -94,13 +94,13 @@ function messageInstead(said: Said, wireFormat: ErrorWireFormat): string {
 const withheldMessage = (status: number): string =>
   `The upstream answered ${status} and speaks of the operator's account in it; its words are withheld. Tell the operator.`;
 
-/** An error as received. */
+/** An upstream's error as received. */
 interface Said {
   readonly status: number;
   readonly headers: readonly string[];
-  /** Undefined if it cannot be read. */
+  /** The body; undefined if it cannot be read. */
   readonly bytes: Buffer | undefined;
-  /** The same if it is JSON. */
+  /** The parsed body; undefined if it is no JSON. */
   readonly json: Json | undefined;
 }
 
@@ -108,7 +108,7 @@ function toSaid(status: number, headers: readonly string[], bytes: Buffer | unde
   return { status, headers, bytes, json: bytes && parseJsonOrNone(bytes) };
 }
 
-/** An error in the gateway's format passes unchanged; others keep their further fields. */
+/** The error in the gateway's format, with further fields of an error that has it already, else with the original beside it. */
 async function toOurs(
   answer: Answer,
   said: Said,
@@ -136,14 +136,14 @@ function messageOf({ error }: JsonObject, said: Said): string {
   return (isJsonObject(error) ? textIn(error.message) : undefined) ?? plainMessage(said);
 }
 
-/** The `retry-after` header for a time given in the body, or none. */
+/** The `retry-after` header for a waiting time in an error's body; no header where the body has none. */
 export function retryAfterIn(body: Json | undefined, wireFormat: ErrorWireFormat): string[] {
   const seconds = body === undefined ? undefined : wireFormat.retryAfterS?.(body);
   const isTime = seconds !== undefined && seconds <= longestRetryS;
   return isTime ? ['retry-after', String(Math.max(1, Math.ceil(seconds)))] : [];
 }
 
-/** The same for an error in the middle of a stream, of which only the data is known. */
+/** Rewrites an error in the middle of a stream, of which only the event's data is known. */
 export function streamErrorInOurWords(data: string): Json {
   const said = toSaid(500, [], Buffer.from(data));
   const { message } = readError(said.json);
@@ -177,7 +177,7 @@ async function toError(
   };
 }
 
-/** The upstream's own error type means nothing to the client. */
+/** Type, field and code of the client's error, by status alone: the upstream's own error type means nothing to the client. */
 function kindOf(status: number, field?: string): { type: string; param: string | null; code: string } {
   const { type, code } = upstreamError(status);
   return { type, param: field ?? null, code };
@@ -189,7 +189,7 @@ function textOf(bytes: Buffer | undefined): string | null {
   return bytes === undefined || bytes.length === 0 ? null : cut(bytes.toString('utf8'), longestMessage);
 }
 
-/** Does not cut inside a character. */
+/** Shortens a text without cutting inside a character. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }
@@ -198,7 +198,7 @@ function withoutGaps(first: SaidError = {}, second: SaidError): SaidError {
   return { ...first, message: first.message ?? second.message, param: first.param ?? second.param };
 }
 
-/** `{"error":{"message","type","param","code"}}` with the types that the official clients expect. */
+/** Whether a body is `{"error":{"message","type","param","code"}}` with the types that the official clients expect. */
 function isInOurShape(body: Json | undefined): boolean {
   const error = isJsonObject(body) ? body.error : undefined;
   if (!isJsonObject(error)) return false;
@@ -214,7 +214,7 @@ export function errorMessageIn(status: number, bytes: Buffer | undefined): strin
   return cut(readError(said.json).message ?? plainMessage(said), longestMessage);
 }
 
-/** Every format that upstreams are known to use: objects, texts and lists, wrapped or flat. */
+/** Reads message and details from any error format that upstreams are known to use: objects, texts and lists, wrapped or flat. */
 function readError(body: Json | undefined): SaidError {
   if (isJsonList(body)) {
     const first = readError(body[0]);
@@ -240,7 +240,7 @@ function readFlat(body: JsonObject): SaidError {
   };
 }
 
-/** A text; or the first message in a list of faults, with the position it is about. */
+/** The message in a text, an object, or a list of faults; each with the position that it is about, if known. */
 function messageIn(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value.trim() === '' ? undefined : value;
   if (isJsonList(value)) {
@@ -258,7 +258,7 @@ function paramIn(detail: Json | undefined): string | undefined {
   return isJsonObject(first) ? pathIn(first.loc) : undefined;
 }
 
-/** `["body","input",0]` as `input.0`. */
+/** The path of a fault as text, such as `["body","input",0]` as `input.0`. */
 function pathIn(loc: Json | undefined): string | undefined {
   if (!isJsonList(loc)) return undefined;
   const steps = loc.flatMap((step) => textIn(step) ?? []).filter((step, index) => index > 0 || step !== 'body');
@@ -270,7 +270,7 @@ function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** The message if the body cannot be read, such as a proxy's page or an empty body. */
+/** The message for an error whose body cannot be read, such as a proxy's page or an empty body. */
 function plainMessage({ status, bytes, json }: Said): string {
   const text = json === undefined ? (bytes?.toString('utf8').trim() ?? '') : '';
   const isMarkup = text.startsWith('<');

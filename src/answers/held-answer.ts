@@ -1,15 +1,15 @@
-/** Holds back a response until its beginning was checked. */
+/** Holds a response back until its beginning has been checked. */
 
 import { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';
 import { PassingAnswer } from './passing-answer.ts';
 
-/** Most errors fit completely. */
+/** How much of a response is held back; most errors fit completely. */
 export const heldBytes = 256 * 1024;
 
 export class HeldAnswer extends PassingAnswer {
   trailers: readonly string[] = [];
-  /** Resolves once the whole body has arrived, or as much of it as is held back. */
+  /** The beginning of the body: resolves once the whole body has arrived, or as much of it as is held back. */
   readonly beginning: Promise<Buffer>;
 
   #resolve: ((beginning: Buffer) => void) | undefined;
@@ -73,7 +73,7 @@ export class HeldAnswer extends PassingAnswer {
     this.sink?.onBroken(failure);
   }
 
-  /** In one piece, also for later readers. */
+  /** Resolves `beginning` with the held chunks joined; later readers get the same joined chunk. */
   #show(): void {
     if (this.#resolve === undefined) return;
     const beginning = Buffer.concat(this.#waiting);

@@ -1,4 +1,4 @@
-/** A response whose body was made by the gateway. */
+/** Makes a response whose body the gateway wrote, with the head of the upstream's answer. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -8,17 +8,17 @@ import type { Translated } from '../core/translation.ts';
 import { headersWithout } from '../lib/raw-headers.ts';
 import { isWritable } from '../wire/head-writer.ts';
 
-/** By default, status, headers and times are those of the upstream's answer. */
+/** The parts of a made response. By default, status, headers and times are those of the upstream's answer. */
 interface MadeParts
   extends Partial<Pick<Answer, 'status' | 'statusText' | 'sentAtMs' | 'firstByteAtMs' | 'ignored' | 'meantStatus'>> {
-  /** Names and values in turn, without headers of framing or content. */
+  /** Names and values, alternating, without headers of framing or content. */
   readonly headers?: readonly string[];
   readonly body: Buffer;
-  /** Default `application/json`. */
+  /** The body's content type, by default `application/json`. */
   readonly contentType?: string | undefined;
-  /** Undefined for the upstream's own bytes, already read. */
+  /** Set where the body was translated; undefined for the upstream's own bytes. */
   readonly translated?: Translated | undefined;
-  /** Usage counted before it was rewritten. */
+  /** Usage that was counted before the body was rewritten. */
   readonly countedApart?: Usage | undefined;
 }
 
@@ -45,7 +45,7 @@ export class WholeMadeAnswer implements Answer {
   readonly meantStatus: number | undefined;
   readonly #body: Buffer;
 
-  /** `from` is undefined where no upstream was called. */
+  /** `from`: the upstream's answer; undefined where no upstream was called. */
   constructor(from: Answer | undefined, { contentType = json, body, ...parts }: MadeParts) {
     const { status = from?.status ?? 200, headers = withoutBodyHeaders(from?.headers ?? []) } = parts;
     this.status = status;
@@ -81,7 +81,7 @@ export class WholeMadeAnswer implements Answer {
   }
 }
 
-/** Headers about the upstream's body, which is not the client's. */
+/** Names of headers that describe the upstream's body, and so do not fit the client's. */
 const ofTheBody =
   /^(?:content-(?:type|length|encoding|md5|digest|range|language|location|disposition)|digest|repr-digest|etag|last-modified|accept-ranges|trailer)$/i;
 

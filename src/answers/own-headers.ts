@@ -1,4 +1,4 @@
-/** Response headers that Postern adds, as lines of the head. */
+/** Writes the response headers that Postern adds, as lines of the head. */
 
 import { performance } from 'node:perf_hooks';
 import type { Reservation } from '../core/accounting/spending.ts';
@@ -48,7 +48,7 @@ export function ownLines(
   return lines;
 }
 
-/** Clients choose names that patterns match. */
+/** Limit of remembered vector spaces: clients may choose their names where a model has a pattern. */
 const mostSpaces = 1_000;
 const spaceLines = new Map<string, string>();
 
@@ -63,7 +63,7 @@ function spaceLine(space: string): string {
 
 const linesOfFirstCall = new WeakMap<Upstream, string>();
 
-/** Ends in the middle of the last line. Cached for the usual number of calls, which is one. */
+/** Header lines about the calls, ending in the middle of `server-timing`. Cached for one call, the usual number. */
 function callLines(upstream: Upstream | undefined, attempts: number): string {
   const known = upstream && attempts === 1 ? linesOfFirstCall.get(upstream) : undefined;
   if (known !== undefined) return known;
@@ -76,7 +76,7 @@ function callLines(upstream: Upstream | undefined, attempts: number): string {
 
 const longestList = 1_000;
 
-/** Clients choose these names, so they may be numerous and long. */
+/** Joins names into a header value of limited length: clients choose the names, so they may be numerous and long. */
 function toList(names: readonly string[]): string {
   let list = '';
   for (const name of names) {

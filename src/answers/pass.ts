@@ -1,4 +1,4 @@
-/** Prepares the chosen response for the client: searched for credentials, errors in the gateway's format. */
+/** Prepares the chosen response for the client: searches it for credentials, and rewrites an error in the gateway's format. */
 
 import type { TargetLease } from '../core/dispatch.ts';
 import type { Exchange } from '../core/exchange.ts';
@@ -11,7 +11,7 @@ import { searchFor } from './secret-search.ts';
 import { untilGone } from './until-gone.ts';
 import type { Verdict } from './verdict.ts';
 
-/** Notes the target whose answer the client gets. */
+/** Records in the exchange which target and credential produced the answer that the client gets. */
 export function note(exchange: Exchange, answer: Answer, { candidate, credential }: TargetLease): void {
   exchange.target = candidate.target;
   exchange.credential = credential;

@@ -1,4 +1,4 @@
-/** Base class of responses that are inspected as they pass. */
+/** Base class of responses that are inspected while they pass to the client. */
 
 import type { Buffer } from 'node:buffer';
 import type { Answer, AnswerSink, Failure } from '../core/outcome.ts';

@@ -1,4 +1,4 @@
-/** Relays a response: head, chunks with back-pressure, trailers. A broken response stays visibly broken. */
+/** Relays a response to the client: head, chunks with back-pressure, trailers. A response that broke off stays visibly incomplete. */
 
 import type { Buffer } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
@@ -15,11 +15,11 @@ import type { Settling } from './settling.ts';
 
 export interface Answered {
   readonly answer: Answer;
-  /** Header lines that Postern adds. */
+  /** The header lines that Postern adds. */
   readonly lines: string;
 }
 
-/** Resolves when the answer was written, or can no longer be. Its end waits for the ledger; a failure cuts it, or rejects if nothing was sent. */
+/** Relays an answer; resolves once it is written or lost. Its end waits for the ledger; a failure before the head rejects. */
 export async function relay(
   exchange: Exchange,
   answering: Promise<Answered>,
@@ -50,7 +50,7 @@ function write(
   });
 }
 
-/** Notified when it is over, or has failed. */
+/** Notified when the relay has ended or failed. */
 export interface Handover {
   resolve(): void;
   reject(error: unknown): void;
@@ -65,14 +65,14 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #observer: UsageObserver;
   readonly #lengthBytes: number | undefined;
   readonly #framing: Framing;
-  /** Chunks that have not left yet, where nothing but this answer refers to them. */
+  /** Chunks that are still being sent; kept only where nothing else refers to them, so that their memory can be reused. */
   readonly #leaving: Buffer[] | undefined;
-  /** Until it is written. */
+  /** The head, until it is written. */
   #head: string | undefined = undefined;
-  /** Ended: further chunks are ignored. */
+  /** True once the relay has ended: further chunks are ignored. */
   #isOver = false;
 
-  /** `isOnlyReader`: nobody else refers to what the answer hands on, so that it can be read into again once it has left. */
+  /** `isOnlyReader`: nothing else refers to the answer's chunks, so that their memory can be reused once they are sent. */
   constructor(
     exchange: Exchange,
     answer: Answer,
@@ -123,7 +123,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     return isOpen;
   }
 
-  /** Short chunks, as those of a stream of events, are never read into again. */
+  /** Returns sent chunks for reuse; short ones, such as those of event streams, are not reused. */
   #letGo(written?: Buffer): void {
     if (this.#leaving === undefined) return;
     if (written !== undefined && written.length >= reusedBytes) this.#leaving.push(written);
@@ -149,7 +149,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     if (!this.#isOver) void this.#leave();
   }
 
-  /** Where the length was announced, head, body and end leave in one write. */
+  /** Settles and ends the response. Where its length was announced, head, body and end are sent in one write. */
   async #end(chunk: Buffer | undefined, trailers: readonly string[]): Promise<void> {
     this.#isOver = true;
     try {
@@ -185,7 +185,7 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
     this.#finish();
   }
 
-  /** A second error would not help a broken answer. */
+  /** Settles an answer that broke off; a failure to record it is not reported, as a second error would not help the client. */
   async #settleAnyway(): Promise<void> {
     try {
       await this.#settling.answered(this.#answer, this.#observer);
@@ -257,7 +257,7 @@ function framingOf(answer: Answer, lengthBytes: number | undefined, response: Se
   return hasNoBody(answer) ? 'none' : response.openFraming;
 }
 
-/** The length that the client relies on; undefined where the status allows no body. */
+/** The body's length that the head announces; undefined where it announces none, or the status allows no body. */
 function announcedLength(answer: Answer): number | undefined {
   if (hasNoBody(answer)) return undefined;
   const announced = headerValue(answer.headers, 'content-length');

@@ -1,4 +1,4 @@
-/** Prevents responses from repeating the upstream's credential: errors are withheld, successes watched as they pass. */
+/** Keeps an upstream's credential out of responses: an error that repeats it is withheld, a success is cut where it begins. */
 
 import type { Buffer } from 'node:buffer';
 import type { TargetLease } from '../core/dispatch.ts';
@@ -13,7 +13,7 @@ import { repeats, repeatsSliced, type SecretSearch, searchFor, toLatin1 } from '
 import { WatchedAnswer } from './watched-answer.ts';
 
 const decodedLimitBytes = 8 * 1024 * 1024;
-/** One coding is usual; bodies with more than this are not meant to be read. */
+/** Limit of content codings on one body: one is usual, and a body with more is not meant to be read. */
 const mostCodings = 8;
 
 const leak: Omit<Failure, 'cause'> = {
@@ -32,7 +32,7 @@ const tooLong: Failure = {
   cause: 'the error answer is compressed and too long to be looked through for the credential of the upstream',
 };
 
-/** The error, safe to pass on; throws where it contains a secret. */
+/** The error, safe to pass on; throws where it repeats a credential. */
 export async function screenError(answer: Answer, search: SecretSearch, exchange: Exchange): Promise<Answer> {
   const needles = search.inErrors;
   if (needles.isEmpty) return answer;
@@ -56,7 +56,7 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
   return new WatchedAnswer(held, needles, exchange);
 }
 
-/** The success, cut where a secret begins; throws where its head contains one. */
+/** The success, which is cut where a credential begins; throws where its head repeats one. */
 export function screenSuccess(answer: Answer, needles: NeedleSearch, exchange: Exchange): Answer {
   if (isHeadUnfit(answer, needles)) throw withhold(answer, exchange, leakInHead, 'the head of the answer');
   return new WatchedAnswer(answer, needles, exchange);
@@ -76,7 +76,7 @@ export function isUnfit(answer: Answer, body: Buffer, lease: TargetLease): boole
   return !needles.isEmpty && (isHeadUnfit(answer, needles) || needles.find(body) !== -1);
 }
 
-/** Mostly every header is shorter than the shortest secret. */
+/** Whether the head repeats a credential. Mostly every header is shorter than the shortest one, and no search is needed. */
 function isHeadUnfit(answer: Answer, needles: NeedleSearch): boolean {
   const { shortestBytes } = needles;
   const isLong = (text: string): boolean => text.length >= shortestBytes;

@@ -1,4 +1,4 @@
-/** The search for an upstream's credentials, prepared once per credential. */
+/** Compiles searches for an upstream's credentials, once per credential, for use in its responses. */
 
 import { Buffer } from 'node:buffer';
 import { setImmediate as nextSlice } from 'node:timers/promises';
@@ -9,9 +9,9 @@ import { NeedleSearch } from '../lib/secrets/needle-search.ts';
 import { shortestSecretBytes, spellingsInErrors, spellingsInSuccesses } from '../lib/secrets/secret-spellings.ts';
 import { layersOf } from '../lib/secrets/unescape.ts';
 
-/** Each search is compiled at the first answer of its kind: most upstreams never answer with an error. */
+/** Searches for one credential. Each is compiled when first needed: most upstreams never answer with an error. */
 export class SecretSearch {
-  /** Values that a signer made of its secret; another array whenever there are new ones. */
+  /** Values that a signer derived from its secret; a different array whenever there are new ones. */
   readonly made: readonly string[] | undefined;
   readonly #secrets: readonly string[];
   #inErrors: NeedleSearch | undefined = undefined;
@@ -36,7 +36,7 @@ export class SecretSearch {
 
 const searches = new WeakMap<Credential, SecretSearch>();
 
-/** The upstream's credentials, and values made of one of them to sign the call. */
+/** The search for the upstream's credentials, and for the values that a signer derived from one of them for this call. */
 export function searchFor({ candidate, credential }: TargetLease): SecretSearch {
   const made = credential.signer?.secrets?.();
   let search = searches.get(credential);
@@ -53,7 +53,7 @@ export function repeats(text: Buffer, needles: NeedleSearch): boolean {
   return false;
 }
 
-/** The same in time slices. */
+/** Whether a text contains a secret, as `repeats`, but with pauses in which other requests are served. */
 export async function repeatsSliced(text: Buffer, needles: NeedleSearch): Promise<boolean> {
   for (const layer of layersOf(text)) {
     if (needles.find(layer) !== -1) return true;

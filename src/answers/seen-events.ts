@@ -11,12 +11,12 @@ import { EventAnswer } from './event-answer.ts';
 import { inside, toFailure } from './translation-faults.ts';
 
 export abstract class SeenEventAnswer extends EventAnswer {
-  /** Reads the original events; subclasses do not push converted ones into it. */
+  /** What the pipeline counts with; converted events do not go into it, as `seen` gets the original ones. */
   readonly observer: UsageObserver;
 
   readonly #seen: UsageObserver;
 
-  /** `seen` gets the original events. */
+  /** `seen` counts usage and gets the original events. */
   constructor(answer: Answer, contentType: string, seen: UsageObserver) {
     super(answer, contentType);
     this.#seen = seen;
@@ -54,7 +54,7 @@ export class EventEnds {
   #isAtLineStart = true;
   #isBehindReturn = false;
 
-  /** Counted from the beginning of the chunk. */
+  /** The offsets, in the chunk, behind each event that ends in it. */
   *in(chunk: Buffer): Generator<number> {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];

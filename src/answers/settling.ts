@@ -18,11 +18,11 @@ import type { UsageObserver } from '../plan/usage/usage.ts';
 export interface SettlingDeps {
   readonly ledger: Ledger;
   bill(exchange: Exchange): void;
-  /** Takes over the reservation of background work. */
+  /** Takes over the reservation where the work continues in the background after the response. */
   readonly background: { takeOver(exchange: Exchange, reservation: Reservation | undefined): void };
 }
 
-/** With more text per event, events clearly hold several tokens. */
+/** With more bytes of text per event than this, events clearly hold several tokens each. */
 const mostBytesPerEvent = 16;
 
 export class Settling {
@@ -30,7 +30,7 @@ export class Settling {
   readonly #deps: SettlingDeps;
   #reservation: Reservation | undefined = undefined;
   #isDone = false;
-  /** An error under a good status. */
+  /** True where the answer is an error although its status is a good one. */
   #isError = false;
 
   constructor(exchange: Exchange, deps: SettlingDeps) {
@@ -44,7 +44,7 @@ export class Settling {
     this.#exchange.hasOwnRates = reservation.rateLines !== '';
   }
 
-  /** An answer ended, or broke off. Resolves when that is recorded; rejects where it cannot be. */
+  /** Settles an answer that ended or broke off. Resolves when that is recorded; rejects where it cannot be. */
   answered(answer: Answer, observer: UsageObserver): Promise<void> {
     const { cut, errorCode } = this.#exchange;
     this.#isError = (answer.meantStatus ?? 0) >= 400;
@@ -74,7 +74,7 @@ export class Settling {
     });
   }
 
-  /** For an answer of which only the usage is of interest, and was read; the waiter is notified when it is recorded. */
+  /** Settles an answer that was only read for its usage; the waiter is notified when that is recorded. */
   counted(answer: Answer, usage: Usage | null, waiter: LedgerWaiter): void {
     if (this.#isDone) throw new TypeError('an exchange is settled once');
     const exchange = this.#exchange;
@@ -83,7 +83,7 @@ export class Settling {
     this.#deps.ledger.settleFor(waiter, exchange, this.#reservation);
   }
 
-  /** It ended with an error of ours. A failure to record it causes no second error. */
+  /** Records that the request ended with an error of the gateway. A failure to record it causes no second error. */
   async failed(error: unknown): Promise<void> {
     this.#exchange.begun?.over();
     if (this.#isDone) return;
@@ -119,13 +119,13 @@ export class Settling {
   }
 }
 
-/** Text is read where usage is zero, or covers several choices. */
+/** Whether the written text must be read to count tokens: usage reports none, or covers several choices. */
 function isTextWorthReading(exchange: Exchange): boolean {
   const { outputTokens } = believableIn(exchange);
   return outputTokens === null || outputTokens === 0 || exchange.estimate?.choices !== undefined;
 }
 
-/** Where the output was not counted plausibly, and events are not tokens. */
+/** Whether tokens must be estimated from the text: the answer reports no plausible number, and events do not equal tokens. */
 function needsTokens(exchange: Exchange, { texts, bytes }: Written, { translated }: Answer): boolean {
   if (texts === 0 || exchange.status >= 400 || believableIn(exchange).outputTokens !== null) return false;
   if (exchange.estimate?.isStream !== true || translated !== undefined) return true;
@@ -140,7 +140,7 @@ function outcomeOf({ cut, errorCode, attempts, status }: Exchange, isError: bool
   return errorCode === undefined && status < 400 && !isError ? 'ok' : 'error';
 }
 
-/** The tokens in a good answer's header, where its body has none. */
+/** The token count in a good answer's header, on routes whose answers have it there. */
 function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usage | null {
   const name = route?.row.countedInHeader;
   if (name === undefined || status >= 400) return null;
@@ -150,13 +150,13 @@ function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usag
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, searchUnits: null };
 }
 
-/** Estimated by the model's vocabulary, extrapolated from the beginning of the text. */
+/** Estimates tokens with the model's vocabulary from the beginning of the text, extrapolated to its whole length. */
 async function likelyTokens({ sample, bytes }: Written, model: string): Promise<number> {
   const tokens = await countTokens(vocabularyOf(model), toText(sample));
   return Math.max(1, Math.round((tokens * bytes) / Math.max(1, sample.length)));
 }
 
-/** A cut escape or character at its end does not matter. */
+/** Decodes a sample of JSON text; an escape or character cut off at its end does not matter. */
 function toText(sample: string): string {
   const json = Buffer.from(sample, 'latin1').toString('utf8');
   // Where it is no JSON, its bytes count as they are.
@@ -169,7 +169,7 @@ export interface LettingIn {
   readonly spending: Spending;
 }
 
-/** Records a key that may use the route. */
+/** Records that the key was admitted to the route, unless the process is overloaded. */
 export function letIn(exchange: Exchange, key: KeyRecord, { checkPressure, spending }: LettingIn): void {
   exchange.key = key;
   exchange.shape ??= key.shape;

@@ -17,14 +17,14 @@ import { observerOf } from './relay.ts';
 import { untilGone } from './until-gone.ts';
 import { otherWidthIn, valueAfterName, type Width, widthFor, wrongWidth } from './vector-width.ts';
 
-/** Of longer answers only the first vector is checked. */
+/** Limit of an answer that is checked completely; of a longer one only the first vector is checked. */
 const mostBytes = 64 * 1024;
 const mostDecodedBytes = 1024 * 1024;
 const shortBytes = 4 * 1024;
 
 interface Results {
   readonly lists: readonly string[];
-  /** The member that each result has, as bytes and as text. */
+  /** The member that each result has, as bytes; below it, as text. */
   readonly key: Buffer;
   readonly keyText: string;
   readonly words: readonly [results: string, items: string];
@@ -40,10 +40,10 @@ function resultsIn(lists: Results['lists'], keyText: string, words: Results['wor
   return { lists, key: Buffer.from(keyText), keyText, words };
 }
 
-/** The fault of an answer; for a wrong width, usage is still to be counted. */
+/** What is wrong with an answer. For a wrong vector width, usage must still be counted. */
 export type Fault = Failure | { readonly width: Width; readonly came: number };
 
-/** Undefined for a correct answer, and for one that is not checked. */
+/** The fault of an answer; undefined for a correct answer, and for one that is not checked. */
 export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise<Fault | undefined> {
   const { operation, label } = plan.route;
   // Translated answers were checked as they were read.
@@ -61,7 +61,7 @@ export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise
   return decodeAll(bytes, codings, mostDecodedBytes).then((plain) => plain && judge(plan, plain, wanted, width));
 }
 
-/** The answer is not passed on; with a wrong width it is read to its end for its usage. */
+/** Converts a fault to a failure; the answer is not passed on. With a wrong width it is read to its end for its usage. */
 export function failureOf(fault: Fault, { exchange }: Plan, answer: Answer): Failure | Promise<Failure> {
   if ('code' in fault) return fault;
   const { width, came } = fault;
@@ -73,7 +73,7 @@ export function failureOf(fault: Fault, { exchange }: Plan, answer: Answer): Fai
 
 const lengthOf = (pieces: readonly Buffer[]): number => pieces.reduce((sum, { length }) => sum + length, 0);
 
-/** The bytes at hand of a long or incomplete answer: the first piece, or a few short ones. */
+/** The received bytes of a long or incomplete answer: its first chunk, or a few short ones. */
 function firstOf({ waiting }: Answer): Buffer {
   const [first] = waiting;
   if (first !== undefined && (waiting.length === 1 || first.length >= mostBytes)) return first;
@@ -92,7 +92,7 @@ function judge(plan: Plan, bytes: Buffer, wanted: number, width: Width | undefin
   return width && otherWidthIn(bytes, width);
 }
 
-/** Stops at `wanted`. */
+/** Counts occurrences of the member that each result has, up to `enough`. */
 function countKeys(bytes: Buffer, { key, keyText }: Results, enough: number): number {
   const { length } = key;
   // Searching bytes has a start-up cost: a short body is searched as text.
@@ -105,7 +105,7 @@ function countKeys(bytes: Buffer, { key, keyText }: Results, enough: number): nu
   return count;
 }
 
-/** Undefined where it has no such list, or is unreadable. */
+/** Counts the elements of the list of results; undefined where the body has no such list, or cannot be parsed. */
 function countResults(bytes: Buffer, lists: readonly string[]): number | undefined {
   const walk = new JsonWalk(bytes, bytes.indexOf('{'));
   let count: number | undefined;
@@ -129,7 +129,7 @@ function countResults(bytes: Buffer, lists: readonly string[]): number | undefin
   return count;
 }
 
-/** The minimum number of results; 0 where unknown. */
+/** The number of results that the answer must have; 0 where that is unknown. */
 function wantedOf({ exchange, question, route }: Plan): number {
   const items = exchange.estimate?.items ?? 0;
   if (route.operation !== 'rerank') return items;

@@ -1,4 +1,4 @@
-/** Converts an event stream to a list for the client: each event's data becomes an element, byte for byte. */
+/** Converts an event stream to a list for clients that expect one: the data of each event becomes an element, byte for byte. */
 
 import { Buffer } from 'node:buffer';
 import type { ApiStream } from '../core/client-api.ts';
@@ -15,10 +15,10 @@ import { EventEnds, SeenEventAnswer } from './seen-events.ts';
 const opening = Buffer.from('[');
 const comma = Buffer.from(',\n');
 const closing = Buffer.from(']\n');
-/** An error is far shorter. */
+/** Limit of the held bytes behind the last event, which may be an error without the form of an event; errors are far shorter. */
 const mostLooseBytes = 64 * 1024;
 
-/** Returns the answer itself where it is no readable stream of events. */
+/** The answer as a list; the answer itself where it is no readable stream of events. */
 export function asList(answer: Answer, observe: () => UsageObserver): Answer {
   const type = headerValue(answer.headers, 'content-type') ?? '';
   const isReadable = /^text\/event-stream\b/i.test(type) && codingsOf(answer.headers).length === 0;
@@ -74,7 +74,7 @@ function errorIn(text: string): string {
 
 const lineEnd = Buffer.from('\n');
 
-/** Converts a stream of events to lines for clients of an API, event by event. */
+/** Converts a stream of events to lines, as some client APIs have them, event by event. */
 export class LineAnswer extends SeenEventAnswer {
   readonly #stream: ApiStream;
 

@@ -1,4 +1,4 @@
-/** Failures of translating a response. */
+/** Makes the failures for a response that cannot be translated, or a request that cannot be signed. */
 
 import { type Failure, misfit } from '../core/outcome.ts';
 import type { Unfit } from '../core/translation.ts';
@@ -14,7 +14,7 @@ export function cannotSign(error: unknown): Failure {
   };
 }
 
-/** A fault of the translation is not counted against the upstream. */
+/** The failure for a fault in the translation's own code, which is not counted against the upstream. */
 export function inside(error: unknown): Failure {
   return {
     code: 'internal_error',

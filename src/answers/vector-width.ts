@@ -1,4 +1,4 @@
-/** Checks the width of a response's first vector against the request and the declared width. */
+/** Checks that a response's first vector has as many numbers as the request asks for, or as the operator declares. */
 
 import { Buffer } from 'node:buffer';
 import type { Usage } from '../core/accounting/usage.ts';
@@ -10,22 +10,22 @@ import { JsonWalk, JsonWalkError } from '../lib/json/json-walk.ts';
 import type { Plan } from '../plan/planned-call.ts';
 import { numberIn } from '../plan/usage/number-in.ts';
 
-/** Required number of elements in a vector. */
+/** The number of elements that the first vector must have. */
 export interface Width {
   readonly count: number;
   readonly isAsked: boolean;
-  /** The kinds of numbers in lists and in base64; undefined where base64 was not requested. */
+  /** The kind of numbers in a list, and that in base64; the latter is undefined where the client did not ask for base64. */
   readonly kinds: { readonly list: string; readonly base64: string | undefined };
 }
 
-/** The requested width, else the declared one; undefined where there is none, or it cannot be counted. */
+/** The requested width, else the width that the operator declares; undefined where neither is a positive integer. */
 export function widthOf(asked: number | undefined, declared: number | undefined): Omit<Width, 'kinds'> | undefined {
   const count = asked ?? declared;
   if (count === undefined || !Number.isInteger(count) || count < 1) return undefined;
   return { count, isAsked: asked !== undefined };
 }
 
-/** For parts of a list, the declared width is checked over all of them. */
+/** The width that the operator declares for a model; undefined for a part of a list, as the list engine checks it over all parts. */
 export const declaredFor = ({ resolved: { model }, isPart }: Pick<Plan, 'resolved' | 'isPart'>): number | undefined =>
   isPart === true ? undefined : model.dimensions;
 
@@ -35,7 +35,7 @@ export function widthFor(plan: Pick<Plan, 'question' | 'resolved' | 'isPart'>): 
   return width && kinds && { ...width, kinds };
 }
 
-/** Undefined where another kind of numbers is requested. */
+/** The kinds of numbers that vectors may have; undefined where the request asks for a kind that cannot be determined. */
 function kindsIn({ question: { body, scan } }: Pick<Plan, 'question'>): Width['kinds'] | undefined {
   const field = scan.fields.get('encoding_format');
   const format = field?.kind === 'string' ? textOf(body, field).toLowerCase() : 'float';
@@ -48,7 +48,7 @@ function kindsIn({ question: { body, scan } }: Pick<Plan, 'question'>): Width['k
 
 const kindFields = ['output_dtype', 'embed_dtype', 'embedding_type'];
 
-/** Floats by default; undefined where it cannot be read. */
+/** The kind of numbers that the request asks for, floats by default; undefined where it cannot be determined. */
 function kindSaidIn(body: Buffer): string | undefined {
   if (!kindFields.some((name) => body.includes(`"${name}"`))) return 'float';
   const walk = new JsonWalk(body);
@@ -69,14 +69,14 @@ function kindSaidIn(body: Buffer): string | undefined {
 
 const vectorKey = Buffer.from('"embedding"');
 
-/** The offset after a member's name and its colon; -1 where it is no name. */
+/** The offset behind a member's name and its colon; -1 where no colon follows, so that the text is no name. */
 export function valueAfterName(bytes: Buffer, at: number): number {
   let next = at;
   while ((bytes[next] ?? COLON) <= SPACE) next += 1;
   return bytes[next] === COLON ? next + 1 : -1;
 }
 
-/** Counts the first vector's commas; undefined where it is no whole list of numbers. */
+/** The number of elements of the first vector, by its commas; undefined where it is no complete list of numbers. */
 function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | undefined {
   let at = -1;
   for (let name = bytes.indexOf(vectorKey); name !== -1 && at === -1; name = bytes.indexOf(vectorKey, name + 1)) {
@@ -94,7 +94,7 @@ function widthIn(bytes: Buffer, { list, base64 }: Width['kinds']): number | unde
   return isEmpty ? 0 : numbersInList(list, commas + 1, inside.includes(DOT));
 }
 
-/** The fault of a first vector of another width; undefined where it is right, or not checked. */
+/** The first vector's wrong width; undefined where it is right, or cannot be checked. */
 export function otherWidthIn(
   bytes: Buffer,
   width: Width,
@@ -110,7 +110,7 @@ function numbersInText(bytes: Buffer, at: number, kind: string): number | undefi
   return numbersInBytes(kind, Buffer.byteLength(text, 'base64'));
 }
 
-/** A width requested by the client puts no target into cooldown; another answer would be charged as well. */
+/** The failure for a wrong width, which is final, as another answer costs again. No cooldown where the client chose the width. */
 export function wrongWidth({ count, isAsked }: Omit<Width, 'kinds'>, came: number, served: Usage | null): Failure {
   const why = isAsked
     ? `"dimensions" asks for ${count}; leave it out, or ask the operator for a model that can shorten its vectors`

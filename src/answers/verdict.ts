@@ -7,15 +7,15 @@ import { codingsOf, headerValue } from '../lib/raw-headers.ts';
 import { parseRetryAfterMs } from '../lib/retry-after.ts';
 
 export type Verdict =
-  /** For the client, including an error caused by the client. */
+  /** The answer is for the client, including an error that the client caused. */
   | 'serves'
-  /** Too many calls; nothing was executed. */
+  /** The upstream has too many calls; nothing was executed. */
   | 'limited'
-  /** The credential is refused, or its account is empty; nothing was executed. */
+  /** The upstream refuses our credential, or our account is empty; nothing was executed. */
   | 'rejected'
-  /** It failed; something may have been executed. */
+  /** The call failed; something may have been executed. */
   | 'failed'
-  /** It is not ready yet; nothing was executed. */
+  /** The upstream is not ready yet; nothing was executed. */
   | 'loading'
   /** The connection broke before the first byte of the body. */
   | 'broken'
@@ -24,7 +24,7 @@ export type Verdict =
 
 const rejections: ReadonlySet<number> = new Set([401, 402, 403]);
 
-/** `statuses` are those with a special meaning in a family, and what they mean. */
+/** Used where the upstream's family gives no status a special meaning. */
 const asTheyAre: Readonly<Record<number, number>> = {};
 
 export function verdictOn(
@@ -40,7 +40,7 @@ export function verdictOn(
   return broken !== undefined && meantStatus < 300 && waiting.length === 0 ? 'broken' : 'serves';
 }
 
-/** The cooldown that the answer asks for. */
+/** The cooldown that the upstream asks for in its answer; undefined where it asks for none. */
 export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: ErrorWireFormat): number | undefined {
   const inMs = headerValue(answer.headers, 'retry-after-ms');
   if (inMs !== undefined && /^\d{1,12}(\.\d+)?$/.test(inMs)) return Number(inMs);
@@ -48,7 +48,7 @@ export function cooldownAskedForMs(answer: Answer, nowEpochMs: number, errors?: 
   return inHeader ?? (errors?.retryAfterS === undefined ? undefined : cooldownInBodyMs(answer, errors));
 }
 
-/** An error that gives a time to wait is shorter. */
+/** Limit of an error body that is read for a waiting time; such an error is shorter. */
 const mostBytes = 16 * 1024;
 
 function cooldownInBodyMs(

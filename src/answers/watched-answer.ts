@@ -14,7 +14,7 @@ const cut: Failure = {
   cause: 'the answer contains the credential of the upstream',
 };
 
-/** Of an answer that breaks off, at most so many bytes pass that a secret may begin with: too few to matter. */
+/** Where an answer is cut or breaks off, at most so many bytes of a secret's possible beginning pass: too few to matter. */
 const harmlessBytes = 5;
 
 const nothing = Buffer.alloc(0);
@@ -22,7 +22,7 @@ const nothing = Buffer.alloc(0);
 export class WatchedAnswer extends PassingAnswer {
   readonly #needles: NeedleSearch;
   readonly #exchange: Exchange;
-  /** Held bytes at the end that may begin a secret: they pass once they do not. */
+  /** Held bytes at the end that may begin a secret; they pass as soon as they prove not to. */
   #kept: Buffer = nothing;
   #isCut = false;
 
@@ -67,7 +67,7 @@ export class WatchedAnswer extends PassingAnswer {
     return this.handOn(chunk.subarray(0, passing));
   }
 
-  /** A secret may begin in the held bytes, and end in this chunk or a later one. */
+  /** Handles a chunk after held bytes: a secret may begin in them and end in this chunk or a later one. */
   #passOverSeam(chunk: Buffer): boolean {
     const kept = this.#kept;
     const seam = Buffer.concat([kept, chunk.subarray(0, this.#needles.longestBytes - 1)]);
@@ -90,7 +90,7 @@ export class WatchedAnswer extends PassingAnswer {
     return this.handOn(kept);
   }
 
-  /** Also removes another possible beginning at the end of `before`. */
+  /** Ends the answer where a secret begins; what may be the beginning of another secret at the end of `before` is dropped too. */
   #cut(before: Buffer): true {
     const begun = this.#needles.beginningAtEnd(before);
     this.#isCut = true;

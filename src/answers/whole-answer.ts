@@ -8,7 +8,7 @@ import { decode } from './decoding.ts';
 
 export type Whole = { readonly body: Buffer } | { readonly failure: Failure };
 
-/** A limit of bytes shared by several answers, and their memory; short ones need none. */
+/** A byte limit shared by several answers, and the memory reserved for them; short answers need no memory lease. */
 export class Allowance {
   readonly bytes: number;
   readonly memory: AnswerMemory | undefined;
@@ -21,7 +21,7 @@ export class Allowance {
   }
 }
 
-/** Memory for decoding is reserved in advance: this ratio covers nearly all honest bodies. */
+/** Memory for decoding is reserved in advance at this ratio of the compressed bytes, enough for nearly all honest bodies. */
 const usualRatio = 16;
 
 export async function readWhole(answer: Answer, allowance: Allowance): Promise<Whole> {
