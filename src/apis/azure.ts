@@ -1,11 +1,11 @@
-/** Client API of Azure OpenAI: OpenAI's bodies on paths that name a deployment, with an API version in the query. */
+/** Serves clients of Azure OpenAI's API: OpenAI's bodies on paths that name a deployment, with an API version in the query. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
 import { isOpenai } from '../core/label.ts';
 
 const versioned = '/v1/';
-/** A date, or a word, as in Azure's versions. */
+/** An API version of Azure: a date, or a word such as `preview`. */
 const apiVersion = /^[A-Za-z0-9][A-Za-z0-9.-]{0,39}$/;
 
 export default defineClientApi({

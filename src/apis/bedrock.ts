@@ -1,4 +1,4 @@
-/** Client API of AWS Bedrock, with an API key of the gateway in place of a signature: embeddings with the fields of each model vendor, and rerank. */
+/** Serves clients of AWS Bedrock's API: embeddings in each model vendor's format, and rerank. Clients send a gateway key, no signature. */
 
 import { type ApiMapping, defineClientApi, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -7,10 +7,10 @@ import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJs
 import { asList, embeddingsFor, scoresIn } from './canonical.ts';
 import { enterEmbed } from './cohere-embeddings.ts';
 
-/** The header with the count of tokens. */
+/** The header in which answers have the count of tokens. */
 const countedIn = 'x-amzn-bedrock-input-token-count';
 
-/** Fields that distinguish the vendors, with all fields of an embeddings body. */
+/** The fields of an embeddings body of any vendor; which of them are present tells the vendor. */
 const embeddingFields = {
   inputText: 'string',
   dimensions: 'number',
@@ -42,7 +42,7 @@ function enterEmbeddings(body: JsonObject): Entrance {
   });
 }
 
-/** The third generation of Cohere's models has its own words on Bedrock (unverified). */
+/** Words for `truncate` on Bedrock in the third generation of Cohere's models, and the usual words (unverified). */
 const cutting: ReadonlyMap<Json, string> = new Map<Json, string>([
   ['RIGHT', 'END'],
   ['LEFT', 'START'],
@@ -113,7 +113,7 @@ interface Ranking {
   readonly query: Json | undefined;
   readonly documents: readonly string[];
   readonly most: Json | undefined;
-  /** The name of the scores in its answer. */
+  /** The answer's name for a score. */
   readonly scored: 'relevance_score' | 'relevanceScore';
 }
 
@@ -135,7 +135,7 @@ function documentIn(document: Json, index: number): string {
   throw wrongField(`documents[${index}]`, 'a string, or an object with one under "text"');
 }
 
-/** InvokeModel, for the rerankers of Cohere and Amazon. */
+/** Rerank through InvokeModel, for the rerankers of Cohere and Amazon. */
 const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],
@@ -158,7 +158,7 @@ const invoke: ApiMapping = {
 
 const configurationAt = 'rerankingConfiguration.bedrockRerankingConfiguration';
 
-/** The body has one model, by its ARN. */
+/** Rerank of Bedrock's agents, where the body has the model, by its ARN. */
 const rerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/bedrock/rerank'],
@@ -213,7 +213,7 @@ const types: Readonly<Record<number, string>> = {
   504: 'ModelTimeoutException',
 };
 
-/** Clients decide by the type whether to retry. */
+/** The error's type, by which clients decide whether to retry. */
 function typeOf(status: number): string {
   return types[status] ?? (status < 500 ? 'ValidationException' : 'InternalServerException');
 }

@@ -1,4 +1,4 @@
-/** Embeddings and reranked scores between client APIs and the operations: requests, and answers in the upstream's digits. */
+/** Converts embeddings and rerank between client APIs and the gateway's operations; numbers keep the digits that the upstream wrote. */
 
 import { Buffer } from 'node:buffer';
 import { type ApiAnswer, type Demand, type Entrance, refusedField } from '../core/client-api.ts';
@@ -12,31 +12,31 @@ import { estimateTokens } from '../lib/token-ids.ts';
 interface AskedEmbeddings {
   readonly clientApi: string;
   readonly model: Json | undefined;
-  /** Texts, or other inputs that a family supports. */
+  /** The items to embed: texts, or other inputs that a family supports. */
   readonly inputs: readonly Json[];
   readonly dimensions?: Json | undefined;
-  /** Numbers other than floats, and the field that asked for them. */
+  /** The requested kind of numbers where it is not floats; below it, the field that asked for it. */
   readonly kind?: VectorKind | undefined;
   readonly kindField?: string;
   readonly isBase64?: boolean;
   readonly purpose?: Purpose | undefined;
-  /** By its own field names, for upstreams of the same wire format. */
+  /** Further fields of the client's API, which go only to upstreams of the same wire format. */
   readonly more?: JsonObject;
-  /** Of these, fields that no other upstream supports. */
+  /** Which of the fields in `more` must be obeyed, so that no other upstream can serve the request. */
   readonly demands?: readonly Demand[];
-  /** An empty list is for the upstreams to refuse; elsewhere it has an empty answer. */
+  /** True where an empty list of inputs goes to an upstream, which refuses it; by default the gateway answers it with an empty list. */
   readonly asksForNothing?: true;
-  /** A header of the answer with the count of tokens. */
+  /** The header of the answer that reports the count of tokens. */
   readonly countedIn?: string | undefined;
 }
 
 interface MadeEmbeddings extends Pick<ApiAnswer, 'id' | 'model' | 'tookMs'> {
-  /** One for each input. */
+  /** The vectors, one for each input. */
   readonly vectors: readonly Json[];
   tokens(): number;
 }
 
-/** A request for embeddings, in whichever words the client asked. */
+/** Converts a request for embeddings of any client API to the gateway's operation, and its answer back by `write`. */
 export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddings) => Json): Entrance {
   const { clientApi, model, inputs, dimensions, kind, kindField = '', isBase64 = false, purpose, more = {} } = asked;
   const { demands = [], asksForNothing = false, countedIn } = asked;
@@ -63,19 +63,19 @@ export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddin
 
 const noEmbeddings = { data: [], usage: { prompt_tokens: 0, total_tokens: 0 } };
 
-/** `data` in the common form. */
+/** Vectors as OpenAI's `data`, the form that most client APIs have. */
 export const dataOf = (vectors: readonly Json[]): readonly JsonObject[] =>
   vectors.map((embedding, index) => ({ object: 'embedding', embedding, index }));
 
 export const asList = (input: Json | undefined): readonly Json[] =>
   isJsonList(input) ? input : input === undefined ? [] : [input];
 
-/** The element of a list of one. */
+/** The element of a list with exactly one; undefined for anything else. */
 export function onlyOf(list: Json | undefined): Json | undefined {
   return isJsonList(list) && list.length === 1 ? list[0] : undefined;
 }
 
-/** The text of each element of a list. */
+/** The text of each element of a list; throws the fault where the list is missing or an element has no text. */
 export const textsOf = (
   list: Json | undefined,
   textOf: (element: Json, index: number) => Json | undefined,
@@ -87,7 +87,7 @@ export const textsOf = (
     throw fault(index);
   });
 
-/** Numbers other than floats, which only some upstreams support. */
+/** The requested kind of numbers where it is not floats: only some upstreams support others. */
 export function kindOf(said: Json | undefined, field: string, model: Json | undefined): VectorKind | undefined {
   if (said === undefined || said === 'float') return undefined;
   const kind = vectorKinds.find((one) => one === said);
@@ -95,21 +95,21 @@ export function kindOf(said: Json | undefined, field: string, model: Json | unde
   throw refusedField(field, model, `it is one of float, ${vectorKinds.join(', ')}`);
 }
 
-/** Whether vectors are asked for as base64; `plain` is the word for lists, where there is one. */
+/** Whether the client asks for vectors as base64. `plain`: the client API's word for lists of numbers, where it has one. */
 export function isBase64In(format: Json | undefined, model: Json | undefined, plain?: 'float'): boolean {
   if (format === undefined || format === plain) return false;
   if (format === 'base64') return true;
   throw refusedField('encoding_format', model, plain === undefined ? 'it is base64, or none' : 'it is float or base64');
 }
 
-/** A demand that only upstreams of the client's own wire format meet. */
+/** A demand on the upstream that only those with the client API's own wire format meet. */
 export const ownOf = (clientApi: string, field: string, what: string): Demand => ({
   field,
   what,
   isMetBy: ({ speaks }) => speaks === clientApi,
 });
 
-/** A demand for whole texts without truncation. */
+/** The demand that no text is truncated, where `cuts` is false. */
 export const wholeTexts = (clientApi: string, field: string, cuts: Json | undefined): readonly Demand[] =>
   cuts === false ? [ownOf(clientApi, field, 'can be told to refuse what is too long')] : [];
 
@@ -118,7 +118,7 @@ const vectorsOf = (field: string, kind: VectorKind | undefined): readonly Demand
     ? []
     : [{ field, what: `makes ${kind}`, isMetBy: ({ vectorKinds: made = [] }) => made.includes(kind) }];
 
-/** Unchanged: lists of numbers, or base64 where requested. One for each text. */
+/** The vectors of an answer, one for each text, unchanged: lists of numbers, or base64 where that was requested. */
 function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[] {
   const data = listIn(objectIn(body, 'the answer').data, 'data');
   const isNumbered = data.every((element) => numberOf(at(element, 'index')) !== undefined);
@@ -127,7 +127,7 @@ function embeddingsIn(body: Json, texts: readonly Json[]): readonly Json[] {
   return ordered.map((element) => at(element, 'embedding') ?? null);
 }
 
-/** As lists of numbers. Base64 is decoded; other vectors keep their digits. */
+/** Vectors as lists of numbers: base64 is decoded, other vectors keep their digits. */
 export function floatsOf(vectors: readonly Json[]): readonly JsonNumbers[] {
   return vectors.map((vector, index) => {
     if (isVector(vector)) return vector;
@@ -138,7 +138,7 @@ export function floatsOf(vectors: readonly Json[]): readonly JsonNumbers[] {
   });
 }
 
-/** As base64 of little-endian 32-bit floats. */
+/** Vectors as base64 of little-endian 32-bit floats. */
 export function base64Of(vectors: readonly Json[]): readonly Json[] {
   return vectors.map((vector, index) => {
     widthOf(vector, index);
@@ -146,14 +146,14 @@ export function base64Of(vectors: readonly Json[]): readonly Json[] {
   });
 }
 
-/** Integers of one byte each, signed or not. */
+/** A vector of one-byte integers, signed or not, as base64. */
 function bytesOf(vector: Json, index: number): Json {
   if (typeof vector === 'string') return vector;
   if (!isVector(vector)) throw new Unfit(`the vector of input ${index} holds no numbers`);
   return Buffer.from(vector.values().map((value) => value & 0xff)).toString('base64');
 }
 
-/** The reported count of input tokens, or else an estimate. */
+/** The count of input tokens that the answer reports, else an estimate. */
 function tokensIn(body: Json, texts: readonly Json[]): number {
   const usage = at(body, 'usage');
   const counted = countIn(at(usage, 'prompt_tokens')) || countIn(at(usage, 'total_tokens'));
@@ -165,7 +165,7 @@ interface ScoredIndex {
   readonly score: Json;
 }
 
-/** In the order of the answer, which is that of the scores; of each document, or of the requested number. */
+/** The scores of a rerank answer, in its order, which is best first. `wanted`: one for every document, or any number. */
 export function scoresIn(
   body: Json,
   documents: readonly string[],
@@ -186,7 +186,7 @@ export function scoresIn(
   return scored;
 }
 
-/** The reported count, or else an estimate: the query counts with each document. */
+/** The count of input tokens that a rerank answer reports, else an estimate: the query counts with each document. */
 export function rerankTokensIn(body: Json, query: string, documents: readonly string[]): number {
   const usage = isJsonList(body) ? undefined : at(body, 'usage');
   const counted = countIn(at(usage, 'total_tokens')) || countIn(at(usage, 'prompt_tokens'));

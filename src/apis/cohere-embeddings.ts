@@ -1,4 +1,4 @@
-/** Embeddings in Cohere's client API, versions 1 and 2. */
+/** Converts embeddings of Cohere's client API, versions 1 and 2. */
 
 import {
   type ApiMapping,
@@ -14,7 +14,7 @@ import { inputTypes, type VectorKind, vectorKinds } from '../core/translation.ts
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsFor, ownOf } from './canonical.ts';
 
-/** Types of each vector in an answer. */
+/** Types of vectors that a client may ask for. */
 const types = ['float', 'base64', ...vectorKinds] as const;
 type EmbeddingType = (typeof types)[number];
 
@@ -48,7 +48,7 @@ export function enterEmbed(version: '1' | '2', body: JsonObject, countedIn?: str
   }));
 }
 
-/** Undefined where a plain list is wanted, as in the first version. */
+/** The requested types of vectors; undefined where the client wants a plain list, as in the first version. */
 function typesIn({ embedding_types: named, model }: JsonObject): readonly EmbeddingType[] | undefined {
   if (named === undefined || !isJsonList(named)) return undefined;
   const wanted = named.map((one) => {
@@ -74,7 +74,7 @@ function demandsOf({ truncate, max_tokens: most }: JsonObject): readonly Demand[
   return demands;
 }
 
-/** One list of texts, by either name. */
+/** The texts to embed, which the two versions have under different names. */
 function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] {
   if (isJsonList(images) && images.length > 0) throw refusedField('images', model, 'texts alone are embedded here');
   if (texts !== undefined && inputs !== undefined) {
@@ -85,7 +85,7 @@ function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] 
   throw missingField('texts', 'an array of strings');
 }
 
-/** The texts of one input, joined by line breaks. */
+/** The text of one input, whose parts are joined by line breaks. */
 function textOf(input: Json, index: number, model: Json | undefined): string {
   const content = isJsonObject(input) ? input.content : undefined;
   if (typeof content === 'string') return content;
@@ -98,7 +98,7 @@ function textOf(input: Json, index: number, model: Json | undefined): string {
   throw wrongField(`inputs[${index}]`, 'an object with parts of text under "content"', 'something else came');
 }
 
-/** Requests with images, or with integers beside another type, pass unchanged where all upstreams are Cohere's. */
+/** Passes the client's bytes through where all upstreams are Cohere's: images, and integer vectors together with another type. */
 const passesAs = (label: 'cohere' | 'cohere_v1'): Passage => ({
   label,
   needsAll: true,

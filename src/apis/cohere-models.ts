@@ -1,4 +1,4 @@
-/** Fixed endpoints of Cohere's client API: models by endpoint and page; `tokenize` and `detokenize` for models with one of OpenAI's vocabularies. */
+/** Answers fixed endpoints of Cohere's client API: lists models, and runs `tokenize` and `detokenize` with OpenAI's vocabularies. */
 
 import {
   type EndpointView,
@@ -27,7 +27,7 @@ const asListed = ({ id, operations: served, context }: SeenModel): Readonly<Reco
 const isFor = (operation: Operation, endpoint: string): boolean =>
   operationRows[operation].listedAs?.endpoint === endpoint;
 
-/** The models of an endpoint, or its default one. */
+/** The models that serve an endpoint, or only its default model. */
 function chosenFrom({ models, query, defaultModel }: EndpointView): readonly SeenModel[] {
   const endpoint = query.get('endpoint');
   const isDefaultOnly = query.get('default_only') === 'true';
@@ -73,7 +73,7 @@ const mostTokens = 65_536;
 
 const meta = { api_version: { version: '1' } };
 
-/** The vocabulary of all services behind the model, by their names for it. */
+/** The vocabulary of a model; throws where the services behind it have different vocabularies, or an unknown one. */
 function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
   if (typeof body.model !== 'string') throw missingField('model', 'a string');
   const { id, upstreamNames } = find(body.model);

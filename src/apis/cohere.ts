@@ -1,4 +1,4 @@
-/** Client API of Cohere, versions 1 and 2; its chat passes to Cohere upstreams, and its rerank is the gateway's own format already. */
+/** Serves clients of Cohere's API, versions 1 and 2; chat passes to Cohere upstreams, and rerank has the gateway's own format already. */
 
 import { type ApiMapping, defineClientApi, passedOn } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';

@@ -1,4 +1,4 @@
-/** Client API of Gemini: embeddings over every family, lists of models, and errors in Google's shape. */
+/** Serves clients of Gemini's API: embeddings over every family, lists of models, and errors in Google's format. */
 
 import {
   type ApiMapping,
@@ -33,11 +33,11 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['CLUSTERING', 'clustering'],
 ]);
 
-/** Google's JSON has two spellings for every name. */
+/** The value of a field, which Google's JSON spells `outputDimensionality` or `output_dimensionality`. */
 const either = (object: JsonObject, name: string): Json | undefined =>
   object[name] ?? object[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] ?? undefined;
 
-/** Settings of the vector beside the content. */
+/** The settings of a request for one vector, without its content. */
 function wishesIn(asked: JsonObject): JsonObject {
   const config = either(asked, 'embedContentConfig');
   const objects = isJsonObject(config) ? [asked, config] : [asked];
@@ -50,7 +50,7 @@ function wishesIn(asked: JsonObject): JsonObject {
   };
 }
 
-/** A content is one text of any number of parts. */
+/** The text of a content, whose parts are joined. */
 function textIn(content: Json | undefined, field: string, model: Json | undefined): string {
   const { parts } = isJsonObject(content) ? content : {};
   const list = isJsonList(parts) ? parts : isJsonObject(parts) ? [parts] : [];
@@ -65,7 +65,7 @@ function textIn(content: Json | undefined, field: string, model: Json | undefine
 
 const isSame = (one: Json, other: Json): boolean => one === other || writeJson(one).equals(writeJson(other));
 
-/** Several contents may have different settings, but one call has one set. */
+/** The request for the contents' vectors. All contents must have the same settings, because one upstream call has only one set. */
 function entranceOf(
   asked: readonly JsonObject[],
   fieldOf: (index: number) => string,
@@ -162,7 +162,7 @@ const oneModel: FixedEndpoint = {
   show: ({ find, modelInPath = '' }) => asListed(find(modelInPath)),
 };
 
-/** The names of google.rpc.Code. */
+/** Names of statuses in Google's errors (google.rpc.Code). */
 const words: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
   403: 'PERMISSION_DENIED',

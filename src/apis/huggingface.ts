@@ -1,9 +1,9 @@
-/** Client API of Hugging Face inference: the bodies of Text Embeddings Inference on paths that name a model and a task. */
+/** Serves clients of Hugging Face inference: bodies as in Text Embeddings Inference, on paths that name a model and a task. */
 
 import { type ApiMapping, defineClientApi } from '../core/client-api.ts';
 import { embed, root, similarity } from './tei-embeddings.ts';
 
-/** Paths of its router and its oldest clients, only with the prefix: without it they would be too general. */
+/** The paths of a task in Hugging Face's router and oldest clients; all begin with `/hf`, as they are too general without it. */
 function pathsOf(task: string): readonly [string, ...string[]] {
   return [
     `/hf/models/{model}/pipeline/${task}`,
@@ -24,7 +24,7 @@ const sentenceSimilarity: ApiMapping = {
   summary: 'The cosines between one text and others, in the format of Hugging Face inference.',
 };
 
-/** Without a task in the path, the type of `inputs` decides. */
+/** Paths without a task: the type of `inputs` decides whether embeddings or similarities are meant. */
 const ofAnyTask: ApiMapping = {
   ...root,
   paths: ['/hf/models/{model}', '/hf/hf-inference/models/{model}'],

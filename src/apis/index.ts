@@ -1,4 +1,4 @@
-/** Lists every client API; only the route list and the app import it. */
+/** Lists every client API, for the list of routes and the app. */
 
 import type { ClientApi } from '../core/client-api.ts';
 import azure from './azure.ts';

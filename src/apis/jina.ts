@@ -1,4 +1,4 @@
-/** Client API of Jina AI: embeddings, and `classify`, which passes to upstreams that have it. */
+/** Serves clients of Jina AI's API: embeddings, and `classify`, which passes to upstreams that have it. */
 
 import { type ApiMapping, defineClientApi, passedOn, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
@@ -15,7 +15,7 @@ const purposes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['separation', 'clustering'],
 ]);
 
-/** A single type may be in a list. */
+/** The requested type of vectors, which may be in a list of one; several types are refused. */
 function typeIn(said: Json | undefined, model: Json | undefined): Json | undefined {
   if (!isJsonList(said)) return said;
   if (said.length <= 1) return onlyOf(said);

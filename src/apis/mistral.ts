@@ -1,4 +1,4 @@
-/** Client API of Mistral: embeddings and moderation by every family; moderation of conversations and fill-in-the-middle by Mistral. */
+/** Serves clients of Mistral's API: embeddings and moderation over every family; conversations and fill-in-the-middle over Mistral only. */
 
 import { type ApiAnswer, type ApiMapping, defineClientApi, refusedField } from '../core/client-api.ts';
 import { upstreamError } from '../core/errors.ts';
@@ -9,13 +9,13 @@ import { asList, dataOf, embeddingsFor, isBase64In, kindOf, onlyOf, textsOf } fr
 
 const clientApi = 'mistral';
 
-/** A list of messages, or a list of such lists. */
+/** The conversations to judge: each is a list of messages; a single one may stand without the outer list. */
 function conversationsIn(input: Json | undefined): readonly (readonly Json[])[] {
   const list = isJsonList(input) ? input : [];
   return list.every(isJsonList) ? list : [list];
 }
 
-/** The last turn is judged on its own; earlier ones are refused. */
+/** The texts to judge. Only conversations of one message are accepted: other services judge no message by earlier ones. */
 function textsIn({ input, model }: JsonObject): readonly string[] {
   const why = 'no upstream of it judges a message by those before it, or what is no text; send one message of text';
   return textsOf(
@@ -25,7 +25,7 @@ function textsIn({ input, model }: JsonObject): readonly string[] {
   );
 }
 
-/** What a Mistral upstream said itself is under `original`: in OpenAI's categories its clients would miss findings such as `pii`. */
+/** Writes Mistral's own results from `original` where they exist: the common categories lack some of its own, such as `pii`. */
 function writeModerations({ body, model, id }: ApiAnswer) {
   const answer = objectIn(body, 'the answer');
   const results = listIn(answer.results, 'results').map((result) => {

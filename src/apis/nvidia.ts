@@ -1,4 +1,4 @@
-/** Client API of NVIDIA: `ranking`, which scores passages by logits. */
+/** Serves clients of NVIDIA's `ranking` API, which scores passages by logits. */
 
 import { type ApiMapping, defineClientApi, refusedField, wrongField } from '../core/client-api.ts';
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';

@@ -1,4 +1,4 @@
-/** Converts chat and text completions to Ollama's responses: one object, or lines. */
+/** Converts chat and text completions to Ollama's responses: one object, or a stream of lines. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -18,7 +18,7 @@ import {
 
 const nsPerMs = 1e6;
 
-/** The content of an answer, or of a piece of one. */
+/** The content of an answer, or of one piece of a stream. */
 export interface Said {
   readonly content: string;
   readonly thinking: string;
@@ -26,7 +26,7 @@ export interface Said {
   readonly logprobs: readonly Json[] | undefined;
 }
 
-/** Converts it to members of the client's object. */
+/** Converts content to members of the object that the client gets. */
 export type WriteSaid = (said: Said) => JsonObject;
 
 const nothingSaid: Said = { content: '', thinking: '', calls: [], logprobs: undefined };
@@ -39,7 +39,7 @@ const toNs = (ms: number): number => Math.round(ms * nsPerMs);
 
 interface Took {
   readonly totalMs: number;
-  /** Time to the first text; undefined where the answer came whole. */
+  /** Time to the first text; undefined where the answer came in one piece. */
   readonly firstMs?: number | undefined;
 }
 
@@ -56,7 +56,7 @@ function endOf(finish: string | null, usage: Json | undefined, { totalMs, firstM
   };
 }
 
-/** The answer to a request without a prompt, by which clients load and unload a model. */
+/** The answer to a request without a prompt, with which clients load and unload a model. */
 export function loadedOf(
   { model = '', keep_alive: keepAlive }: JsonObject,
   write: WriteSaid,
@@ -66,7 +66,7 @@ export function loadedOf(
   return { ...headOf(model, nowMs), ...write(nothingSaid), done: true, done_reason: reason };
 }
 
-/** Throws `Unfit`. */
+/** The whole answer as one object. Throws `Unfit` where it has no first choice. */
 export function writeWhole(
   model: Json,
   write: WriteSaid,
@@ -79,13 +79,13 @@ export function writeWhole(
   return { ...headOf(model, nowMs), ...write(read(choice)), ...end };
 }
 
-/** Reads the choice of one event of a stream. */
+/** Reads the content of one choice in an event of a stream. */
 export interface PieceReader {
-  /** `isLast`: it has the finish reason. Throws `Unfit`. */
+  /** The content of one choice. `isLast`: this one has the finish reason. Throws `Unfit` where the choice has no valid content. */
   read(choice: JsonObject, isLast: boolean): Said;
 }
 
-/** Each event becomes a line at once; the last line is written only when the upstream's stream ends. */
+/** Converts a stream: each event becomes a line immediately, and the last line follows when the upstream's stream ends. */
 export class Lines implements ApiStream {
   readonly contentType = 'application/x-ndjson';
   readonly #model: Json;
@@ -129,7 +129,7 @@ export class Lines implements ApiStream {
   }
 }
 
-/** The text of a delta or a message, and its complete tool calls. */
+/** The content of a delta or a message, with those tool calls that are complete. */
 function readSaid(message: JsonObject, calls: readonly JsonObject[], logprobs: Json | undefined): Said {
   const tokens = at(logprobs, 'content');
   return {
@@ -140,7 +140,7 @@ function readSaid(message: JsonObject, calls: readonly JsonObject[], logprobs: J
   };
 }
 
-/** Ollama's form of a call: its arguments are an object. */
+/** A tool call in Ollama's form, which has its arguments as an object. */
 function writeCall({ id, name, text }: Called, index: number): JsonObject {
   let input: Json;
   try {
@@ -158,10 +158,10 @@ interface Called {
   readonly text: string;
 }
 
-/** Limit of the text of calls. */
+/** Limit of the text of all tool calls in one stream. */
 const mostCallCharacters = 8 * 1024 * 1024;
 
-/** Reads the deltas of a stream. A tool call comes in pieces; the client gets it when it is complete. */
+/** Reads the deltas of a chat stream. A tool call comes in pieces; the client gets it when it is complete. */
 export class ChatReader implements PieceReader {
   #open: (Called & { readonly index: number }) | undefined = undefined;
   #written = 0;
@@ -174,7 +174,7 @@ export class ChatReader implements PieceReader {
     return readSaid(said, whole, choice.logprobs);
   }
 
-  /** Returns the previous call, where this piece begins another one. */
+  /** Adds a piece of a tool call; returns the previous call where this piece begins another one. */
   #add(piece: Json): JsonObject[] {
     const called = at(piece, 'function');
     const name = textIn(at(called, 'name')) ?? '';

@@ -1,4 +1,4 @@
-/** Ollama's `chat` and `generate`: bytes pass to upstreams with that API; for others they become chat or text completions. */
+/** Converts Ollama's `chat` and `generate` to chat or text completions; bytes pass unchanged to upstreams with Ollama's API. */
 
 import { type ApiMapping, type AskedModel, type Entrance, refusedField, wrongField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
@@ -18,7 +18,7 @@ import {
   writeWhole,
 } from './ollama-answers.ts';
 
-/** The first characters of an image in base64 identify its type. */
+/** First characters of an image in base64, which tell its type. */
 const imageTypes: readonly (readonly [beginning: string, type: string])[] = [
   ['/9j/', 'image/jpeg'],
   ['R0lGOD', 'image/gif'],
@@ -32,7 +32,7 @@ function toImagePart(image: Json, field: string): JsonObject {
   return { type: 'image_url', image_url: { url } };
 }
 
-/** A text, or with images a list of parts. */
+/** The content of a message: a text, or a list of parts if it has images. */
 function contentOf(text: string, images: Json | undefined, field: string): Json {
   if (images === undefined || images === null) return text;
   if (!isJsonList(images)) throw wrongField(field, 'an array of images in base64');
@@ -41,7 +41,7 @@ function contentOf(text: string, images: Json | undefined, field: string): Json 
   return text === '' ? parts : [{ type: 'text', text }, ...parts];
 }
 
-/** Ollama's older clients do not say which call a tool's result answers: the first open one of that tool is used, or else the first. */
+/** Assigns IDs to tool calls and their results: a result of older clients names only the tool, and gets its first open call, or any first. */
 class CallIds {
   readonly #open: { readonly id: string; readonly name: string }[] = [];
   #made = 0;
@@ -101,14 +101,14 @@ function toFormat(format: Json | undefined, model: Json | undefined): JsonObject
   throw refusedField('format', model, 'it is "json" or a JSON schema');
 }
 
-/** Turning reasoning on or off is up to the model; only levels are translated. */
+/** The reasoning effort that a level of `think` means; true and false are left to the model. */
 function toEffort(think: Json | undefined, model: Json | undefined): Json | undefined {
   if (think === undefined || think === '' || typeof think === 'boolean') return undefined;
   if (think === 'low' || think === 'medium' || think === 'high') return think;
   throw refusedField('think', model, 'it is true, false, "low", "medium" or "high"');
 }
 
-/** `asked` is the request without what both of them have. A request for nothing loads or unloads a model. */
+/** The upstream request. `asked`: its fields besides the common ones. A request without content loads or unloads a model. */
 function entranceOf(
   body: JsonObject,
   asked: JsonObject,
@@ -127,7 +127,7 @@ function entranceOf(
   };
 }
 
-/** Shared by `chat` and `generate`, where they become chat completions. */
+/** The upstream request of `chat` and `generate` where they become chat completions. */
 function entranceOverChat(
   body: JsonObject,
   messages: readonly JsonObject[],
@@ -157,14 +157,14 @@ function refuse(fields: readonly string[], body: JsonObject, why: string): void 
 
 const onlyCompletes = 'the model completes texts, and takes a prompt alone';
 
-/** The same for text completions, with the prompt unchanged. */
+/** The upstream request where they become text completions, with the prompt unchanged. */
 function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
   const { suffix } = body;
   const asked = { prompt, suffix: isEmpty(suffix) ? undefined : suffix, ...optionsOf(body) };
   return entranceOf(body, asked, prompt === '', write, pieces, readChoice);
 }
 
-/** A piece of a stream may have no text. */
+/** Reads pieces of a stream of text completions, which may have no text. */
 const pieces = { read: (choice: JsonObject): Said => plainly(textIn(choice.text) ?? '') };
 
 function readChoice(choice: JsonObject): Said {
@@ -173,7 +173,7 @@ function readChoice(choice: JsonObject): Said {
   return plainly(text);
 }
 
-/** Options with the same name in chat and completions. */
+/** Options that have the same name in Ollama and in completions. */
 const sameOptions = ['temperature', 'top_p', 'seed', 'stop', 'frequency_penalty', 'presence_penalty'];
 
 function optionsOf(body: JsonObject, limitName = 'max_tokens'): JsonObject {
@@ -195,7 +195,7 @@ const asMessage: WriteSaid = ({ content, thinking, calls, logprobs }) => ({
   logprobs,
 });
 
-/** For models with completions but no chat: the texts of the messages, joined by line breaks. */
+/** Maps `chat` to text completions for models without chat: the texts of the messages are joined by line breaks. */
 const overCompletions: ApiMapping = {
   operation: 'completions',
   paths: ['/api/chat'],
@@ -248,7 +248,7 @@ export const chat: ApiMapping = {
   },
 };
 
-/** Fields, if not empty, that completions cannot express. */
+/** Fields of a request that text completions cannot express, unless they are empty. */
 const needsMore = ['system', 'template', 'images', 'format', 'think', 'logprobs'];
 
 const needsText = ['suffix', 'template', 'raw'];
@@ -259,7 +259,7 @@ const asResponse: WriteSaid = ({ content, thinking, logprobs }) => ({
   logprobs,
 });
 
-/** The prompt becomes the only user message, after the system's. */
+/** Maps `generate` to chat completions: the prompt becomes the only user message, after the system's. */
 const overChat: ApiMapping = {
   operation: 'chat',
   paths: ['/api/generate'],

@@ -1,4 +1,4 @@
-/** Client API of Ollama: embeddings in both versions, and the endpoints that its clients check first. */
+/** Serves clients of Ollama's API: embeddings in both versions, and the endpoints that its clients call first. */
 
 import { createHash } from 'node:crypto';
 import { type ApiMapping, defineClientApi, type Entrance, missingField, type SeenModel } from '../core/client-api.ts';
@@ -7,17 +7,17 @@ import { asList, embeddingsFor, wholeTexts } from './canonical.ts';
 import { chat, generate } from './ollama-chat.ts';
 
 const id = 'ollama';
-/** The tag of a name without one. */
+/** The tag that a model's name without a tag means. */
 const standardTag = ':latest';
 const nsPerMs = 1e6;
 const msPerS = 1_000;
-/** A version that its clients accept. */
+/** The reported version of Ollama, which its clients accept. */
 const spokenVersion = '0.12.0';
 
 const isNothing = (input: Json | undefined): boolean =>
   input === undefined || input === '' || (isJsonList(input) && input.length === 0);
 
-/** A client that sends no text only wants the model loaded. */
+/** The request for embeddings; a client that sends no text only wants the model loaded. */
 function entranceOf(body: JsonObject, input: Json | undefined, write: Parameters<typeof embeddingsFor>[1]): Entrance {
   const { model, dimensions, truncate, options, keep_alive } = body;
   const inputs = isNothing(input) ? [] : asList(input);
@@ -58,21 +58,21 @@ const embeddings: ApiMapping = {
   enter: ({ prompt, ...body }) => entranceOf(body, prompt, ({ vectors: [embedding = []] }) => ({ embedding })),
 };
 
-/** Its names for operations; others are left out. */
+/** Ollama's names for operations; operations without a name are left out. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   embeddings: ['embedding'],
   completions: ['completion'],
   chat: ['completion', 'tools'],
 };
 
-/** What its clients can do with the model through this API. */
+/** What Ollama's clients can do with the model through this API. */
 const capabilitiesOf = ({ operations }: SeenModel): readonly string[] => [
   ...new Set(operations.flatMap((operation) => capabilities[operation] ?? [])),
 ];
 
 const isServed = (model: SeenModel): boolean => capabilitiesOf(model).length > 0;
 
-/** Unknown facts of a model that another service runs. */
+/** Facts of a model that stay empty, because another service runs it. */
 const details = {
   parent_model: '',
   format: '',
@@ -87,7 +87,7 @@ const dateOf = (seconds: number): string => new Date(seconds * msPerS).toISOStri
 const tagged = (model: string): string =>
   model.slice(model.lastIndexOf('/') + 1).includes(':') ? model : model + standardTag;
 
-/** A name without a tag is the same as with the default tag. */
+/** The other spelling of a model's name: without the default tag, or with it. */
 export const withOrWithoutTag = (name: string): readonly string[] =>
   name.endsWith(standardTag) ? [name.slice(0, -standardTag.length)] : [name + standardTag];
 

@@ -1,4 +1,4 @@
-/** OpenAI clients that use the base URL of Ollama or OpenRouter. */
+/** Lets OpenAI clients use the base URLs of Ollama and OpenRouter. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { isOpenai } from '../core/label.ts';

@@ -1,4 +1,4 @@
-/** Paged lists of client APIs, with a token for the next page. */
+/** Divides the lists of client APIs into pages, with a token for the next page. */
 
 import { Buffer } from 'node:buffer';
 import type { EndpointView, SeenModel } from '../core/client-api.ts';
@@ -15,7 +15,7 @@ export const pageQuery = ({ size, token }: PageNames): QueryGrammar => ({
   [token]: { pattern: /^[\w-]+$/, form: 'what the page before has said' },
 });
 
-/** Without a size all models. `next` is present where there are more. */
+/** One page of models, or all models where the query has no size. `next`: the token of the next page, if there is one. */
 export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { size, token }: PageNames) {
   const start = startOf(models, query.get(token), token);
   const wanted = query.get(size);
@@ -27,7 +27,7 @@ export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { 
 
 const toToken = (name: string): string => Buffer.from(name).toString('base64url');
 
-/** After the last one of the previous page. */
+/** The index behind the last model of the previous page. */
 function startOf(models: readonly SeenModel[], token: string | undefined, param: string): number {
   if (token === undefined) return 0;
   const last = models.findIndex(({ id }) => toToken(id) === token);

@@ -1,4 +1,4 @@
-/** Embeddings in the client API of Text Embeddings Inference: vectors, or similarity of texts. */
+/** Converts embeddings and similarity of texts in the client API of Text Embeddings Inference (TEI). */
 
 import type { Buffer } from 'node:buffer';
 import { type ApiMapping, type Entrance, type Passage, refusedField, wrongField } from '../core/client-api.ts';
@@ -10,16 +10,16 @@ import { cosine } from '../lib/unit-length.ts';
 import { asList, embeddingsFor, floatsOf, isBase64In, textsOf, wholeTexts } from './canonical.ts';
 
 const id = 'tei';
-/** The header with the count of tokens. */
+/** The header in which answers have the count of tokens. */
 const countedIn = 'x-compute-tokens';
 
-/** Bytes pass to upstreams that are such servers. */
+/** Passes the client's bytes through to upstreams that are TEI servers. */
 export const passesAs = (
   label: 'embed' | 'embed_sparse' | 'embed_all' | 'predict',
   operation: 'embeddings' | 'moderations' = 'embeddings',
 ): Passage => ({ label, row: { ...operationRows[operation], items: ['inputs'], countedInHeader: countedIn } });
 
-/** Asked not to truncate. */
+/** Whether the client forbids truncation of its texts. */
 export const isForWholeTexts = { truncate: (json: Buffer): boolean => json.toString() === 'false' };
 
 const passes = {
@@ -105,7 +105,7 @@ export const similarity: ApiMapping = {
   enter: enterSimilarity,
 };
 
-/** At its root a TEI server accepts whatever its model does. */
+/** The root path, where a TEI server accepts the requests of its model, whatever that model does. */
 export const root: ApiMapping = {
   operation: 'embeddings',
   paths: ['/tei', '/tei/{model}'],

@@ -1,4 +1,4 @@
-/** Client API of Text Embeddings Inference. Its servers have one model, so here the model is in the path, or the default one. */
+/** Serves clients of Text Embeddings Inference (TEI). TEI servers have one model, so the path names one, or the default is used. */
 
 import {
   type ApiMapping,
@@ -51,13 +51,13 @@ function kindOf({ operations }: SeenModel): unknown {
 
 const onlySingle = 'a pair of texts has no categories; send one text, or lists of one text each';
 
-/** A text, or a list of lists with one text each: TEI reads a plain list of texts as a pair. */
+/** The texts to classify: one text, or a list of lists with one text each, as TEI reads a plain list of texts as a pair. */
 function textsIn({ inputs, model }: JsonObject): readonly string[] {
   if (typeof inputs === 'string') return [inputs];
   return textsOf(inputs, onlyOf, () => refusedField('inputs', model, onlySingle));
 }
 
-/** The highest first. */
+/** Labels with their scores, the highest score first. */
 function labelsOf(result: Json): readonly Json[] {
   const scores = at(result, 'category_scores');
   if (!isJsonObject(scores)) throw new Unfit('a result has no scores');
@@ -94,7 +94,7 @@ const predict: ApiMapping = {
   },
 };
 
-/** Without a counterpart elsewhere: passes unchanged to TEI servers. */
+/** A TEI endpoint that no other service has: requests pass unchanged to TEI servers only. */
 const passingAt = (label: 'embed_sparse' | 'embed_all', summary: string): ApiMapping =>
   passedOn({
     operation: 'embeddings',

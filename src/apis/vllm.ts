@@ -1,4 +1,4 @@
-/** Client API of vLLM: `score`, which is rerank in input order; its pooling endpoints pass to vLLM servers only. */
+/** Serves clients of vLLM's API: `score`, which is rerank in input order; pooling endpoints pass to vLLM servers only. */
 
 import { type ApiMapping, defineClientApi, passedOn, refusedField } from '../core/client-api.ts';
 import { GatewayError } from '../core/errors.ts';
@@ -7,7 +7,7 @@ import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import { asList, rerankTokensIn, scoresIn, textsOf } from './canonical.ts';
 
 const msPerS = 1_000;
-/** Names of both sides in vLLM's versions. */
+/** The fields of the two sides to compare, by the names of each version of vLLM. */
 const sides = [
   ['text_1', 'text_2'],
   ['queries', 'documents'],
@@ -27,7 +27,7 @@ const textsIn = (value: Json | undefined, field: string, model: Json | undefined
     () => refusedField(field, model, 'it is a text or a list of texts'),
   );
 
-/** Reads one text, and the texts to compare with it. */
+/** Reads one text, and the texts to compare it with. */
 function askedIn(body: JsonObject): Asked {
   const { model } = body;
   const named = sides.find(([one, other]) => body[one] !== undefined && body[other] !== undefined);

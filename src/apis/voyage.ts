@@ -1,4 +1,4 @@
-/** Client API of Voyage AI: embeddings of plain texts by every family; contextualized and multimodal ones pass to upstreams that have them. */
+/** Serves clients of Voyage AI's API: embeddings of plain texts over every family; other kinds only over upstreams that have them. */
 
 import { type ApiMapping, defineClientApi, type Entrance, refusedField } from '../core/client-api.ts';
 import { operationRows } from '../core/operations/index.ts';
@@ -72,7 +72,7 @@ function entranceOf(body: JsonObject, texts: readonly string[], write: Write): E
   }));
 }
 
-/** A single chunk has no context but its own. */
+/** The texts to embed: each document must be one chunk, as other services embed no chunk in the context of others. */
 function chunksIn({ inputs, model }: JsonObject): readonly string[] {
   const why = 'no upstream of it embeds chunks in their context; send one chunk for each document';
   return textsOf(
