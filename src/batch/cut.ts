@@ -1,4 +1,4 @@
-/** Shorter embeddings (Matryoshka): requests full vectors, truncates each and scales it to unit length. */
+/** Makes shorter embeddings (Matryoshka): requests full vectors, truncates each and scales it to unit length. */
 
 import { Buffer } from 'node:buffer';
 import { dimensionNames } from '../core/dimension-names.ts';
@@ -11,11 +11,11 @@ import { toUnitLength } from '../lib/unit-length.ts';
 import { type ListRequest, numberAt, type Result, sourceOf } from './codecs/codec.ts';
 
 const names: ReadonlySet<string> = new Set(dimensionNames);
-/** Fields by which a client may request other numbers than floats. */
+/** Fields by which a client may request a kind of numbers other than floats. */
 const kinds = ['output_dtype', 'embedding_type', 'embed_dtype'];
 const floats: ReadonlySet<string> = new Set(['"float"', '"float32"', '"base64"', 'null']);
 
-/** The request without its width, and the width; undefined where it has none. Throws for the client's faults. */
+/** The request without its width, and that width; undefined where it asks for none. Throws where the client's width is invalid. */
 export function cutIn(
   request: ListRequest,
   widest: number | undefined,
@@ -48,7 +48,7 @@ const sourceIn = (body: Buffer, { start, end }: JsonSpan): string => body.toStri
 const COMMA = 0x2c;
 const OPEN = '{';
 
-/** Spans with the comma before them, or after the first one. */
+/** The spans of the fields with the width, each with one neighbouring comma, so that removing them leaves valid JSON. */
 const gapsIn =
   ({ body, members }: ListRequest) =>
   ({ name, value }: ListRequest['members'][number], index: number): JsonSpan[] => {
@@ -63,7 +63,7 @@ const gapsIn =
 
 const behindComma = (body: Buffer, { end }: JsonSpan): number => body.indexOf(COMMA, end) + 1;
 
-/** Throws `Unfit` where it is no vector, or has too few numbers. */
+/** Truncates a result's vector. Throws `Unfit` where the result is no vector, or has fewer numbers. */
 export function cut(result: Result, width: number): Result {
   const { bytes, index, width: whole } = result;
   if (whole === width) return result;

@@ -1,14 +1,14 @@
-/** Sums and shares of JSON decimals without losing a digit. */
+/** Adds and divides decimals of JSON texts without losing a digit. */
 
 interface Decimal {
   readonly units: bigint;
   readonly scale: number;
 }
 
-/** A longer number is no count. */
+/** Limit of a number's length; a longer one is no count. */
 const mostDigits = 40;
 
-/** Zero where it is not a usable number. */
+/** Parses a decimal; zero where the text is no usable number. */
 function toDecimal(source: string): Decimal {
   const match = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,2}))?$/.exec(source);
   if (match === null || source.length > mostDigits) return { units: 0n, scale: 0 };
@@ -28,7 +28,7 @@ function toSource({ units, scale }: Decimal): string {
 
 const unitsAt = ({ units, scale }: Decimal, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
-/** A single number stays as written. */
+/** The sum of the numbers; a single number stays as written. */
 export function sumOf(sources: readonly string[]): string {
   const [first = '0', ...others] = sources;
   if (others.length === 0) return first;
@@ -37,7 +37,7 @@ export function sumOf(sources: readonly string[]): string {
   return toSource({ units: decimals.reduce((sum, one) => sum + unitsAt(one, scale), 0n), scale });
 }
 
-/** Proportional to the weights, which are positive integers; the shares add up to the number, and earlier ones get the remainder. */
+/** Divides a number in proportion to positive whole weights. The shares add up to the number; the first ones get what remains over. */
 export function sharesOf(source: string, weights: readonly number[]): string[] {
   if (weights.length === 1) return [source];
   const { units, scale } = toDecimal(source);

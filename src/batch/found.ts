@@ -1,4 +1,4 @@
-/** One item's known result, with facts of its response. */
+/** Holds the known result of one item, with facts of the response that it came in. */
 
 import type { ListAnswered, ReadPart } from '../core/lists.ts';
 import { headerValue } from '../lib/raw-headers.ts';
@@ -8,14 +8,14 @@ import { sharesOf } from './decimals.ts';
 export interface Found {
   readonly result: Result;
   readonly envelope: Envelope;
-  /** Its share of the answer's counts, by path. */
+  /** The item's share of each count in the answer, by the count's path. */
   readonly counts: ReadonlyMap<string, string>;
-  /** The answer covered several items: the split of its counts is an estimate. */
+  /** True where the answer covered several items, so that their shares of its counts are estimates. */
   readonly isShare: boolean;
   readonly origin: ListAnswered['origin'];
 }
 
-/** For each item of a part, by its position there; counts are split by weight. */
+/** The results of a part's items, by position in the part; the answer's counts are divided by the items' weights. */
 export function foundIn({ envelope, results }: ReadAnswer, { answer }: ReadPart, weights: readonly number[]): Found[] {
   const { headers, translated, ignored = [] } = answer;
   const origin: Found['origin'] = {

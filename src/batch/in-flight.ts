@@ -1,4 +1,4 @@
-/** Items of calls in flight: requests for the same item wait for that call, except interactive requests for a bulk one. */
+/** Makes requests for an item that is in flight wait for that call, except interactive requests for an item of a bulk call. */
 
 import type { Lane } from '../core/lane.ts';
 import type { Found } from './found.ts';
@@ -16,7 +16,7 @@ interface Seeking {
 export class InFlight {
   readonly #seeking = { interactive: new Map<string, Seeking>(), bulk: new Map<string, Seeking>() };
 
-  /** Returns the items to request, now registered as in flight, and those in flight already. */
+  /** Divides the items into those to request, which now count as in flight, and those that are in flight already. */
   divide<T extends Sought>(
     wanted: readonly T[],
     lane: Lane,
@@ -45,7 +45,7 @@ export class InFlight {
     }
   }
 
-  /** Waiting requests then fetch items that have no result. */
+  /** Ends the items of a call: requests that wait for one without a result then fetch it themselves. */
   over(own: readonly Sought[], lane: Lane): void {
     const seeking = this.#seeking[lane];
     for (const { key } of own) {

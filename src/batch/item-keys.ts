@@ -1,16 +1,16 @@
-/** Cache keys of list items: a hash of everything that changes the result, and the tenant that may share it. */
+/** Computes cache keys of list items: a hash of everything that changes the result, and of the tenant that may share it. */
 
 import type { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
 import type { ListSought } from '../core/lists.ts';
 import type { Codec, ListRequest, Member } from './codecs/codec.ts';
 
-/** Including an item: a text has no raw line break. */
+/** A longer text in front of each item is replaced by its own hash. */
 const longestPrefix = 1_000;
-/** Part of every hash: entries of other versions do not match. */
+/** Version of the keys, part of every hash: entries of other versions do not match. */
 const version = 1;
 
-/** The digests of items, by their bytes; `generation` changes each time that the model's cache is cleared. */
+/** Returns a function from an item's bytes to its key. `generation` changes each time that the model's cache is cleared. */
 export function keysFor(
   asked: ListSought,
   codec: Codec,
@@ -23,7 +23,7 @@ export function keysFor(
   return (item) => hash('sha256', `${prefix}\n${item.toString('latin1')}`, 'base64url');
 }
 
-/** Requests with equal names can be joined: they differ only in their items and keys. */
+/** Names a group of requests that can be joined: they differ only in their items and clients. */
 export function groupOf({ exchange, resolved, identity }: ListSought, codec: Codec, request: ListRequest): string {
   const top = codec.topOf?.(request)?.span;
   return JSON.stringify([
@@ -56,16 +56,16 @@ function about(
   ]);
 }
 
-/** Without the list and the model. */
+/** The names and texts of a body's members, without the list and the model. */
 const parametersIn = ({ body, list, members }: ListRequest, counts: (member: Member) => boolean): readonly string[][] =>
   members
     .filter((member) => member.value !== list && member.name !== 'model' && counts(member))
     .map(({ name, value: { start, end } }) => [name, body.toString('latin1', start, end)]);
 
-/** The order of repeated names is kept: upstreams use the first or the last. */
+/** Sorts by name only. Repeated names keep their order, because upstreams use the first or the last of them. */
 const byName = ([a = '']: readonly string[], [b = '']: readonly string[]): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** A key without a project shares with no other. */
+/** Who shares cached items: everybody, the keys of one project, or a single key that has no project. */
 function tenantOf(key: ListSought['exchange']['key'], scope: 'project' | 'shared' | undefined): string {
   if (scope === 'shared') return '';
   return key?.project === undefined ? `key:${key?.id ?? ''}` : `project:${key.project}`;

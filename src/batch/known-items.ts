@@ -1,4 +1,4 @@
-/** Looks up cached items of a list before anything is reserved. */
+/** Looks up the cached items of a list before limits and budgets are reserved for it. */
 
 import type { Buffer } from 'node:buffer';
 import type { ListSought, Remembered } from '../core/lists.ts';
@@ -13,7 +13,7 @@ export interface ReadList {
   readonly codec: Codec;
   readonly request: ListRequest;
   readonly items: Items;
-  /** The width that vectors are truncated to. */
+  /** The width to which the vectors are truncated; undefined where they are not. */
   readonly cutTo: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export class KnownItems implements Remembered {
   }
 }
 
-/** Undefined where the model has no cache. */
+/** The items that the cache knows; undefined where the model has no cache. */
 export async function lookUpItems(
   sought: ListSought,
   read: ReadList,
@@ -75,7 +75,7 @@ export async function lookUpItems(
   return new KnownItems(read, keys, new Map(fitting));
 }
 
-/** Where the client sets no width. */
+/** The width that the operator declares for the model; undefined where the client asks for another width or kind of numbers. */
 export function declaredWidthOf({ members }: ListRequest, { model }: ResolvedModel): number | undefined {
   const isAskedFor = members.some(({ name }) => /dimension|output_dtype|embedding_type/.test(name));
   return isAskedFor ? undefined : model.dimensions;

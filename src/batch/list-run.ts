@@ -1,4 +1,4 @@
-/** Runs one list request: takes each item from the cache or from an upstream call once, and puts results in order. */
+/** Runs one list request: takes each item from the cache or requests it once from an upstream, and puts the results in order. */
 
 import type { Buffer } from 'node:buffer';
 import type { CacheUse } from '../core/cache-use.ts';
@@ -28,7 +28,7 @@ export interface RunDeps extends LookUpDeps {
   readonly coalescer: Coalescer;
 }
 
-/** `known`: what the cache holds; undefined where it is not to be used. */
+/** `known`: the items that the cache has; undefined where the cache is not to be used. */
 export async function runList(
   asked: ListAsked,
   { codec, request, items, cutTo }: ReadList,
@@ -39,7 +39,7 @@ export async function runList(
   const { model } = resolved;
   const besideBytes = codec.beside === undefined ? 0 : (sourceOf(request, codec.beside)?.length ?? 0);
   const top = codec.topOf && (codec.topOf(request) ?? topSetIn(asked, request));
-  /** Results outside the best are dropped, so they need not be complete. */
+  /** True where only the best results are needed: nothing is cached, so that the others need not be complete. */
   const isForTheBest = top !== undefined && !isRemembered(asked);
   const floats = sourceOf(request, 'encoding_format') === '"base64"';
   const readings = new WeakMap<Buffer, ReadAnswer>();
@@ -86,7 +86,7 @@ export async function runList(
     origin: foundOf(entries[0]).origin,
   };
 
-  /** Bytes pass to a target that takes the whole list; undefined where none of them could, and others remain. */
+  /** Passes the request as a whole to targets that take it; undefined where all of those failed and other targets remain. */
   async function askAsOne(able: readonly Candidate[]): Promise<Answer | undefined> {
     if (open.length === 0) return asked.asOne();
     try {
@@ -99,7 +99,7 @@ export async function runList(
     return undefined;
   }
 
-  /** Equal items become one entry. */
+  /** The entry of each item, in order; equal items share one entry. */
   async function toEntries(): Promise<ListEntry[]> {
     const keyOf = known === undefined ? keysFor(asked, codec, request) : undefined;
     const byKey = new Map<string, ListEntry>();
@@ -114,14 +114,14 @@ export async function runList(
     return entries;
   }
 
-  /** Undefined where the model has no cache. */
+  /** Sets the results that the cache has, and counts them; undefined where the model has no cache. */
   function takeKnown(entries: readonly ListEntry[]): CacheUse | undefined {
     if (model.cache === undefined) return undefined;
     for (const entry of entries) entry.found = known?.found.get(entry.key);
     return { hits: entries.filter(({ found }) => found !== undefined).length, items: entries.length };
   }
 
-  /** Waits for items that other requests are fetching; those without a result are requested here. */
+  /** Requests the missing items, or waits where other requests fetch them; those that remain without a result are requested again. */
   async function askRest(missing: readonly ListEntry[]): Promise<void> {
     const { lane } = exchange;
     if (freshness !== undefined || isForTheBest) {
@@ -143,7 +143,7 @@ export async function runList(
     if (asker.end === undefined) await ask(left);
   }
 
-  /** Where vectors differ in width, requests the cached ones again: the model may have changed. */
+  /** Where cached and new vectors differ in width, requests the cached ones again: the model may have changed. */
   async function askForOneWidth(entries: readonly ListEntry[]): Promise<boolean> {
     const widths = new Set(entries.map(({ found }) => found?.result.width).filter((one) => one !== undefined));
     if (widths.size < 2 || asker.end !== undefined) return false;
@@ -160,7 +160,7 @@ export async function runList(
     if (left.length > 0 && asker.end === undefined) await asker.askAll(left, open);
   }
 
-  /** One call together with other clients' items; items without a result remain. */
+  /** Requests items in one call together with other clients' items; returns the items that have no result yet. */
   async function askWithOthers(
     entries: readonly ListEntry[],
     settings: CoalesceSettings,
@@ -173,7 +173,7 @@ export async function runList(
     return entries.filter(({ found }) => found === undefined);
   }
 
-  /** The best of all are among the best of each part. */
+  /** The limit of best results for a call with `count` items: the best of all items are among the best of each call. */
   function topFor(count: number): Top | undefined {
     return top && { ...top, count: isForTheBest ? Math.min(top.count, count) : count };
   }
@@ -188,7 +188,7 @@ export async function runList(
     return answer;
   }
 
-  /** All vectors of one request must have the same width, whichever target made them. */
+  /** Throws where vectors differ in width from the request's others, whichever target made them. */
   function checkWidth({ results }: ReadAnswer): void {
     const came = results[0]?.result.width;
     if (came === undefined) return;
@@ -207,14 +207,14 @@ export async function runList(
     remember(entries, part.answer);
   }
 
-  /** Estimated counts are not cached. */
+  /** Caches the results, unless their counts are estimates. */
   function remember(entries: readonly ListEntry[], { translated }: Answer): void {
     if (model.cache === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
     cache.write(model, model.cache, new Map(entries.map((entry) => [entry.key, foundOf(entry)])));
   }
 }
 
-/** By the operator's limits of each target only: those of families may be lower than the truth. */
+/** Throws where an item is too long for every target, by the operator's limits only: those of families may be too low. */
 async function checkLengths({ candidates }: ListAsked, { list }: ListRequest, items: Items): Promise<void> {
   const said = candidates.map(({ target }) => target.limits);
   if (said.some((limits) => limits?.bytes === undefined && limits?.tokens === undefined)) return;
@@ -229,7 +229,7 @@ async function checkLengths({ candidates }: ListAsked, { list }: ListRequest, it
   }
 }
 
-/** For rerank the best, up to the requested number. */
+/** The results that the client gets: for rerank the best ones, up to the requested number. */
 function shown(all: readonly Found[], top: Top | undefined): ItemResult[] {
   const results = all.map((found, item): ItemResult => ({ item, found }));
   if (results.some(({ found }) => found.result.score === undefined)) return results;
@@ -242,11 +242,11 @@ async function inWidth(results: readonly ItemResult[], width: number | undefined
   return inSlices(results, ({ item, found }) => ({ item, found: { ...found, result: cut(found.result, width) } }));
 }
 
-/** Whether results may be shared with later requests. */
+/** Whether the results may be shared with other requests. */
 const isRemembered = ({ resolved: { model } }: ListAsked): boolean =>
   model.cache !== undefined || model.dedupes === true || model.coalesce !== undefined;
 
-/** The operator's default for requests without one. */
+/** The number of best results that the operator set as default, for requests that have none. */
 function topSetIn({ candidates }: ListAsked, { body }: ListRequest): Top | undefined {
   const start = body.indexOf('{') + 1;
   for (const { target } of candidates) {

@@ -1,4 +1,4 @@
-/** List engine: splits a list request, removes duplicates, requests each item once, and merges one response. */
+/** Runs list requests: splits a request, removes duplicates, requests each item once, and merges the results into one response. */
 
 import type { Label } from '../core/label.ts';
 import type { ListSought, Lists } from '../core/lists.ts';
@@ -25,16 +25,16 @@ const codecs: Readonly<Partial<Record<Operation, Codec>>> = {
   moderations: verdicts,
 };
 
-/** Labels whose wire format the engine reads. */
+/** Whether the engine can read the route's wire format. */
 const isRead = (label: Label): boolean => label === 'openai' || label === 'engines';
 
 export interface ListsDeps {
-  /** The Redis URL of the shared cache; undefined: each process has its own. */
+  /** The Redis URL of the shared cache; undefined where each process has a cache of its own only. */
   readonly redis: string | undefined;
   readonly log: Log;
 }
 
-/** Undefined where the request cannot be split. */
+/** Reads the items of a list request; undefined where the request cannot be split. */
 async function readList({ exchange: { route }, resolved, body, list }: ListSought): Promise<ReadList | undefined> {
   const codec = route === undefined || !isRead(route.label) ? undefined : codecs[route.operation];
   if (codec === undefined) return undefined;

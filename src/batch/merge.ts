@@ -13,7 +13,7 @@ export interface ItemResult {
 const COMMA = ',';
 const SPACE = 0x20;
 
-/** `all`: one per item, in order; `shown`: the client's results, in its order. */
+/** Writes the response. `all`: one result per item, in order; `shown`: those that the client gets, in the client's order. */
 export function merge(all: readonly Found[], shown: readonly ItemResult[]): Buffer {
   const [first] = all;
   if (first === undefined) throw new TypeError('an answer is put together from results');
@@ -33,17 +33,17 @@ export function merge(all: readonly Found[], shown: readonly ItemResult[]): Buff
   return Buffer.concat(pieces);
 }
 
-/** A count that only some answers have cannot be summed. */
+/** Whether an answer lacks a count that the other has: a count that only some answers have cannot be summed. */
 function countsLess({ counts }: Found, { envelope }: Found): boolean {
   return envelope.counts.some(({ path }) => !counts.has(path));
 }
 
-/** As in an answer with several results. */
+/** The text between two elements, as in any answer that has several. */
 function betweenOf(all: readonly Found[]): string | undefined {
   return all.find(({ envelope }) => envelope.gaps.between !== undefined)?.envelope.gaps.between;
 }
 
-/** Where no answer has two: on lines of their own, or with the space after a comma that occurs elsewhere. */
+/** The text between two elements where no answer has two: a line break if elements are on lines of their own, else a comma. */
 function likelyBetween({ result: { bytes }, envelope: { gaps } }: Found): string {
   if (gaps.first !== '') return `${COMMA}${gaps.first}`;
   const comma = bytes.indexOf(COMMA);

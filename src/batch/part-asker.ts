@@ -1,4 +1,4 @@
-/** Sends items in calls that fit the targets' limits, several at a time; a failed part is retried alone. */
+/** Sends the items of a list in calls that fit the targets' limits, several at a time; a failed part is retried alone. */
 
 import type { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -15,21 +15,21 @@ import { bodyFor } from './request.ts';
 
 /** Limit of concurrent calls of one request. */
 const atATime = 8;
-/** Pause before asking again for a slot. */
+/** Pause before a call that found no free slot tries again. */
 const slotRetryMs = 20;
 const mostCalls = 2_048;
-/** The body without its list is repeated in each call: limit of these bytes in all. */
+/** Limit of bytes that all calls of a request repeat, which is everything in the body except the list. */
 const mostRepeatedBytes = 64 * 1024 * 1024;
 
 export interface Inquiry {
   readonly asked: ListAsked;
   readonly request: ListRequest;
   readonly items: Items;
-  /** Bytes that are processed again with each item. */
+  /** Length of the value that the upstream processes again with each item, such as a query. */
   readonly besideBytes: number;
-  /** The limit of best results for a call with so many items; undefined for none. */
+  /** The limit of best results for a call with this number of items; undefined where the request sets no limit. */
   topFor(items: number): Top | undefined;
-  /** Rejects with `Unfit`. */
+  /** Reads the answer of a call. Rejects with `Unfit` where it does not match the call. */
   read(bytes: Buffer, items: number): Promise<ReadAnswer>;
 }
 
@@ -38,9 +38,9 @@ export interface Wanted {
 }
 
 interface Takers<T> {
-  /** The answer to some of the items. */
+  /** Takes the results for some of the items. */
   take(wanted: readonly T[], read: ReadAnswer, part: ReadPart): void;
-  /** These were requested, and the answer was not awaited. */
+  /** Takes the cost of a call for these items whose answer was not awaited. */
   owe(wanted: readonly T[], part: Exchange): void;
 }
 
@@ -63,7 +63,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
     return fits(items, limitsFor(candidate), besideTokens);
   }
 
-  /** Splits the items into calls that the first open target accepts. */
+  /** Divides the items into calls that the first available target accepts, and sends them. */
   async function askAll(wanted: readonly T[], open: readonly Candidate[]): Promise<void> {
     const priority = Math.min(...open.map(({ target }) => target.priority));
     const limits = tightest(open.filter(({ target }) => target.priority === priority).map(limitsFor));
@@ -99,7 +99,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
     await Promise.all(helpers);
   }
 
-  /** Where each call takes few items, this limits the calls of one request. */
+  /** Throws where the request would need too many calls, or repeat too many bytes in them. */
   function checkCalls(calls: number): void {
     const { start, end } = all.span;
     const besideBytes = request.body.length - (end - start);
@@ -112,7 +112,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
     });
   }
 
-  /** Sends a part to a target that can take it; where none can, it is split further for the others. False where there is no free slot. */
+  /** Sends a part to a target that can take it, or divides it further where none can. False where there is no free slot. */
   async function askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
     const bytes = wanted.map((one) => one.bytes);
     const takers = open.filter((one) => canTake(bytes, one));
@@ -178,7 +178,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
     }
   }
 
-  /** Only the first end counts; no further call begins. */
+  /** Ends all calls, with the answer or error that ended the first of them; no further call begins. */
   function endWith(first: End): void {
     if (hasEnded()) return;
     end = first;
@@ -187,11 +187,11 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
   }
 
   return {
-    /** Set where it ended without a good answer. */
+    /** The answer or error that ended the calls early; undefined where they succeed. */
     get end() {
       return end;
     },
-    /** Resolves when it has ended so. */
+    /** Resolves when `end` is set. */
     ended,
     canTake,
     askAll,

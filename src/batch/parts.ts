@@ -1,15 +1,15 @@
-/** Splits a list of items into calls that a target accepts. */
+/** Divides a list of items into calls that a target accepts. */
 
 import type { Buffer } from 'node:buffer';
 import type { ListLimits } from '../core/translation.ts';
 import { COMMA, OPEN_BRACKET, QUOTE } from '../lib/json/json-tokens.ts';
 
-/** A high estimate: one token for three bytes. */
+/** Bytes that count as one token: few, so that estimates are rather too high. */
 const bytesPerToken = 3;
 
 export const tokensAtMost = (bytes: number): number => Math.ceil(bytes / bytesPerToken);
 
-/** Token IDs are counted, and the quotes of a text are not. */
+/** The number of tokens in an item: token IDs are counted, those of a text estimated without its quotes. */
 function tokensOf(item: Buffer): number {
   if (item[0] !== OPEN_BRACKET) return tokensAtMost(item[0] === QUOTE ? item.length - 2 : item.length);
   let commas = 0;
@@ -17,18 +17,18 @@ function tokensOf(item: Buffer): number {
   return commas + 1;
 }
 
-/** The weight for sharing a count: token IDs where present, else the bytes of a text without its quotes. */
+/** An item's weight when a count is divided: its number of token IDs, else the bytes of its text without quotes. */
 export function weightOf(item: Buffer): number {
   return item[0] === OPEN_BRACKET ? tokensOf(item) : Math.max(1, item.length - 2);
 }
 
-/** Whether an item alone exceeds a call's limits: bytes and token IDs are counted, the tokens of a text are estimated. */
+/** Whether an item alone exceeds a target's limits, by its bytes or its number of token IDs; the tokens of a text are never certain. */
 export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, tokens }: ListLimits): boolean {
   if (item.length > bytes) return true;
   return tokens !== undefined && item[0] === OPEN_BRACKET && tokensOf(item) > tokens;
 }
 
-/** Whether one call takes all. */
+/** Whether a single call takes all of the items. */
 export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens = 0): boolean {
   const { items: most, tokens, bytes } = limits;
   if (most === undefined && tokens === undefined && bytes === undefined) return true;
@@ -37,7 +37,7 @@ export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens 
   return parts.next().done === true;
 }
 
-/** In order, each part as large as permitted; a single item always fits, as the upstream decides about it. `besideTokens` count with each item. */
+/** The items in order, in parts as large as the limits permit. An item too long is a part of its own. `besideTokens` count with each item. */
 export function* inParts<T>(
   items: readonly T[],
   bytesOf: (item: T) => Buffer,

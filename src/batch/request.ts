@@ -1,11 +1,11 @@
-/** A list request, and derived requests for a part of its items. */
+/** Locates the parts of a list request, and writes requests for some of its items. */
 
 import { Buffer } from 'node:buffer';
 import { type JsonField, replaceSpans } from '../lib/json/json-scan.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import type { Items, ListRequest, Member, Top } from './codecs/codec.ts';
 
-/** `body` was scanned, and is valid. */
+/** A list request from a body that was scanned and found valid. */
 export function toListRequest(body: Buffer, list: JsonField): ListRequest {
   const members: Member[] = [];
   const walk = new JsonWalk(body);
@@ -18,7 +18,7 @@ export function toListRequest(body: Buffer, list: JsonField): ListRequest {
   return { body, list, members };
 }
 
-/** The request for these items only: all other bytes unchanged. */
+/** The body of a request for only these items; all other bytes are unchanged. */
 export function bodyFor(
   request: ListRequest,
   top: Top | undefined,

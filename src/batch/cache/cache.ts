@@ -1,4 +1,4 @@
-/** Cache of results per item: in memory with a byte limit per model, and in Redis if configured; copies keep no larger buffer alive. */
+/** Caches results per item: in memory with a byte limit per model, and in Redis if configured. Copies keep no larger buffer in memory. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -16,11 +16,11 @@ interface Drawer {
   readonly items: LRUCache<string, Found>;
 }
 
-/** `sharedCacheOf`: the shared cache, if configured, opened at the first use. */
+/** `sharedCacheOf` returns the shared cache, if configured; it is opened at the first use. */
 export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
   const drawers = new Map<string, Drawer>();
 
-  /** Entries stored under other settings are dropped. */
+  /** The cached items of a model. Items that were stored under other settings are dropped. */
   function drawerOf({ id }: Model, settings: CacheSettings): Drawer {
     const known = drawers.get(id);
     if (known !== undefined && isSame(known.settings, settings)) return known;
@@ -91,14 +91,14 @@ export function createItemCache(sharedCacheOf: () => SharedCache | undefined) {
 const isSame = (a: CacheSettings, b: CacheSettings): boolean =>
   a.ttlMs === b.ttlMs && a.maxBytes === b.maxBytes && a.scope === b.scope;
 
-/** Estimated overhead beside its bytes. */
+/** Estimated bytes of a cached item besides its own bytes. */
 const besideBytes = 400;
 
 function bytesOf({ result, envelope }: Found): number {
   return result.bytes.length + envelope.head.length + envelope.tail.length + besideBytes;
 }
 
-/** With copies, as the originals may be slices of long buffers. */
+/** The result with a copy of its bytes, which may be a slice of a long buffer. */
 function cachedOf(found: Found, envelope: Envelope): Found {
   return { ...found, result: { ...found.result, bytes: Buffer.from(found.result.bytes) }, envelope };
 }
@@ -110,7 +110,7 @@ function cachedEnvelope(envelope: Envelope): Envelope {
 const lengthBytes = 4;
 const sumLength = 32;
 
-/** For other processes: a checksum over the key and all else, a description, and the bytes. */
+/** Encodes an item for other processes: a checksum over the key and everything else, a description, and the bytes. */
 function toStored(key: string, { result, envelope, counts, isShare, origin }: Found): Buffer {
   const { bytes, ...said } = result;
   const { head, tail, ...around } = envelope;
@@ -123,7 +123,7 @@ function toStored(key: string, { result, envelope, counts, isShare, origin }: Fo
   return Buffer.concat([sumOf(key, content), content]);
 }
 
-/** Undefined where the bytes are truncated, changed, or of another key. */
+/** Decodes an item; undefined where the bytes are truncated, changed, or stored for another key. */
 function fromStored(key: string, stored: Buffer): Found | undefined {
   if (stored.length < sumLength + lengthBytes) return undefined;
   const content = stored.subarray(sumLength);
@@ -137,7 +137,7 @@ interface Stored {
   readonly result: Omit<Result, 'bytes'>;
   readonly around: Omit<Envelope, 'head' | 'tail'>;
   readonly counts: readonly (readonly [string, string])[];
-  /** Absent in entries of older versions. */
+  /** Missing in items that an older version stored. */
   readonly isShare?: boolean;
   readonly origin: Found['origin'];
   readonly lengths: readonly [number, number];

@@ -1,4 +1,4 @@
-/** The cache shared by all nodes in Redis: read once per request, with a short timeout. */
+/** Reads and writes the cache in Redis that all nodes share: one read per request, with a short timeout. */
 
 import { Buffer } from 'node:buffer';
 import { performance } from 'node:perf_hooks';
@@ -7,12 +7,12 @@ import { reasonOf } from '../../lib/thrown.ts';
 
 export type SharedCache = ReturnType<typeof createRedisSharedCache>;
 
-/** A miss is cheaper than a wait. */
+/** Timeout of one read, kept short because a miss costs less than a long wait. */
 const patienceMs = 100;
 const connectTimeoutMs = 1_000;
 const retryAfterMs = 1_000;
 const prefix = 'postern:item:';
-/** Limit of bytes being written; beyond it writes are skipped. */
+/** Limit of bytes on their way to Redis; beyond it, items are not written. */
 const mostOnTheWayBytes = 64 * 1024 * 1024;
 
 interface Client {
@@ -24,7 +24,7 @@ interface Client {
 
 export function createRedisSharedCache(url: string, log: Log) {
   let client: Client | undefined;
-  /** A client whose reply is overdue: not used again until the reply arrives. */
+  /** A connection whose reply is overdue: it is not used again until the reply arrives. */
   let late: Client | undefined;
   let connecting: Promise<void> | undefined;
   let asBytes: unknown;
@@ -62,7 +62,7 @@ export function createRedisSharedCache(url: string, log: Log) {
     }
   }
 
-  /** Undefined while there is no connection: one is opened in the background. */
+  /** The connection; undefined while there is none, in which case one is opened in the background. */
   function connected(): Client | undefined {
     if (client !== undefined || isClosed) return client;
     if (connecting === undefined && performance.now() - triedAtMs >= retryAfterMs) connecting = connect();
@@ -85,7 +85,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   connecting = connect();
 
   return {
-    /** In the order of the keys; undefined for a miss or a timeout. */
+    /** The values in the order of the keys; undefined for a miss or a timeout. */
     async read(keys: readonly string[]): Promise<readonly (Buffer | undefined)[]> {
       const none = keys.map(() => undefined);
       const asked = connected();
@@ -106,7 +106,7 @@ export function createRedisSharedCache(url: string, log: Log) {
       }
     },
 
-    /** In the background. */
+    /** Starts writing and returns at once; failures are not reported to the caller. */
     write(entries: readonly (readonly [key: string, bytes: Buffer])[], ttlMs: number): void {
       const client = connected();
       if (client === undefined) return;
@@ -130,7 +130,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   };
 }
 
-/** Undefined after the timeout. */
+/** The reply, or undefined after the timeout. */
 function withinPatience(reply: Promise<unknown>, onLate: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

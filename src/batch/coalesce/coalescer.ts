@@ -1,15 +1,15 @@
-/** Coalescing: joins small requests of several clients, after a short wait, into one upstream call. */
+/** Joins small requests of several clients, after a short wait, into one upstream call (coalescing). */
 
 import { performance } from 'node:perf_hooks';
 import type { CoalesceSettings } from '../../core/snapshot.ts';
 import { callJointly, type Member } from './joint-call.ts';
 
-/** Requests that can be joined: the same request for different items, of any client. */
+/** Requests that can be joined: they differ only in their items and clients. */
 interface Group {
   waiting: Member[];
   items: number;
   timer: NodeJS.Timeout | undefined;
-  /** The next wait: halved each time that no other request came. */
+  /** The next wait, which is halved each time that no other request came. */
   waitMs: number;
   lastAtMs: number;
 }
@@ -20,7 +20,7 @@ const mostGroups = 1_000;
 export class Coalescer {
   readonly #groups = new Map<string, Group>();
 
-  /** Resolves after the joint call; the caller requests items without a result by itself. */
+  /** Adds a request to its group; resolves after the joint call. The caller then requests the items without a result itself. */
   join(name: string, member: Member, { windowMs, maxItems }: CoalesceSettings): Promise<void> {
     const group = this.#groupOf(name, windowMs);
     const nowMs = performance.now();
@@ -78,7 +78,7 @@ interface OfKey {
   readonly key: string;
 }
 
-/** Takes one member of each key in turn, so that a key with many does not delay keys with few. */
+/** Orders members by taking one of each key in turn, so that a key with many requests does not delay keys with few. */
 function roundRobinByKey<T extends OfKey>(members: readonly T[]): T[] {
   const byKey = [...Map.groupBy(members, ({ key }) => key).values()];
   const ordered: T[] = [];

@@ -1,4 +1,4 @@
-/** Requests that wait to be joined, and one call for the items of several: each gets its results and its share of the usage. */
+/** Makes one upstream call for the items of several waiting requests; each gets its results and its share of the usage. */
 
 import { GatewayError } from '../../core/errors.ts';
 import type { Exchange } from '../../core/exchange.ts';
@@ -13,7 +13,7 @@ interface Owned extends Wanted {
   readonly entry: ListEntry;
 }
 
-/** Never rejects: a member without results asks alone, and reads its own error. A single member is not asked for here. */
+/** Calls for two or more members; a single one is left to ask alone. Never rejects: a member without results asks alone as well. */
 export async function callJointly(members: readonly Member[]): Promise<void> {
   const [first, second] = members;
   try {
@@ -67,7 +67,7 @@ function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inq
 
 const weightIn = ({ bytes }: Owned, { besideBytes }: Inquiry): number => weightOf(bytes) + besideBytes;
 
-/** For each member: the positions of its items in the call, and its share of the cost. */
+/** For each member: the positions of its items in the call, and its share of the call's cost. */
 function* sharesIn(
   owned: readonly Owned[],
   part: Exchange,
@@ -89,17 +89,15 @@ function* sharesIn(
 
 interface Takers {
   take(entries: readonly ListEntry[], found: readonly Found[], part: ReadPart): void;
-  /** Its share of a call whose answer was not awaited. */
+  /** Takes the member's share of a call whose answer was not awaited. */
   owe(part: Exchange): void;
 }
 
 export type Member = ReturnType<typeof createMember>;
 
-/**
- * `key`: the ID of its key. `takers` receive its results and its share of the cost, even after it has left: its items were requested.
- */
+/** Makes a request a member of a joint call. `key`: its key's ID. `takers` get results and cost even after the member has left. */
 export function createMember(key: string, inquiry: Inquiry, entries: readonly ListEntry[], takers: Takers) {
-  /** Resolves when no further results follow. */
+  /** Resolves when no further results will come. */
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const member = {
     key,
@@ -109,9 +107,9 @@ export function createMember(key: string, inquiry: Inquiry, entries: readonly Li
     over,
     end,
     hasLeft: false,
-    /** Called, once the call has begun, when a member leaves. */
+    /** Called when the member leaves; replaced once the call has begun. */
     onLeft: end,
-    /** Its client has left, or no longer waits. */
+    /** Notes that the member's client has left, or no longer waits. */
     leave(): void {
       if (member.hasLeft) return;
       member.hasLeft = true;
@@ -124,6 +122,6 @@ export function createMember(key: string, inquiry: Inquiry, entries: readonly Li
 export interface ListEntry extends Wanted {
   readonly key: string;
   found: Found | undefined;
-  /** Requested by this request: repeated items, and those that other requests fetched, cost nothing. */
+  /** Whether this request requested the item from an upstream; repeated items, and those that other requests fetched, cost nothing. */
   isAskedFor: boolean;
 }

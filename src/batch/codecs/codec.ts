@@ -1,4 +1,4 @@
-/** Locates the items of a request and the results of a response as byte slices. */
+/** Defines what a codec does: it locates the items of a list request and the results of its response as byte slices. */
 
 import type { Buffer } from 'node:buffer';
 import { elementsOf, type JsonSpan } from '../../lib/json/json-elements.ts';
@@ -7,12 +7,12 @@ import { type JsonField, type JsonKind, kindBits } from '../../lib/json/json-sca
 /** Long work that may pause at each `yield`. */
 export type TimeSliced<T> = Generator<undefined, T, undefined>;
 
-/** A request whose body was scanned, and is valid. */
+/** A list request whose body was scanned and found valid. */
 export interface ListRequest {
   readonly body: Buffer;
-  /** The field with the items. */
+  /** The field that has the items. */
   readonly list: JsonField;
-  /** All members of the body, in order; unwatched names may be repeated. */
+  /** All members of the body, in order; only names that the scan watches are known to be unique. */
   readonly members: readonly Member[];
   /** Spans of the body that are not sent to upstreams. */
   readonly without?: readonly JsonSpan[];
@@ -24,7 +24,7 @@ export interface Member {
 }
 
 export interface Items {
-  /** Span of the list, or of the single item. */
+  /** Span of the list, or of the only item where the request has no list. */
   readonly span: JsonSpan;
   readonly isList: boolean;
   /** The unchanged bytes of each item. */
@@ -32,19 +32,19 @@ export interface Items {
 }
 
 export interface Result {
-  /** The whole element, unchanged. */
+  /** The result's whole element, unchanged. */
   readonly bytes: Buffer;
-  /** Span of the item's number; undefined where its position in the list counts. */
+  /** Span of the item's number in the element; undefined where its position in the list counts as the number. */
   readonly index: JsonSpan | undefined;
-  /** For rerank. */
+  /** The score of a rerank result. */
   readonly score?: number;
-  /** For embeddings: how many numbers, or characters of base64; undefined for anything else. */
+  /** The width of a vector: how many numbers, or characters of base64; undefined for any other result. */
   readonly width?: number | undefined;
 }
 
-/** A number counted in an answer: its path, and its span. */
+/** A number in the answer that counts usage: its path, its text and its span. */
 export interface Count {
-  /** A dotted name. */
+  /** Names from the outside in, joined by dots. */
   readonly path: string;
   readonly source: string;
   readonly start: number;
@@ -52,51 +52,51 @@ export interface Count {
 }
 
 export interface Envelope {
-  /** Up to the list's first byte, and after its last. */
+  /** The answer's bytes up to and including the list's bracket; below it, those from the closing bracket on. */
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** White space before the first element, between two (with the comma), and after the last. */
+  /** White space before the first element, between two elements (with the comma), and after the last. */
   readonly gaps: { readonly first: string; readonly between: string | undefined; readonly last: string };
-  /** Offsets in the head, and in the tail counted from the end of the head. */
+  /** The counts with their offsets, which continue from the head into the tail. */
   readonly counts: readonly Count[];
 }
 
 export interface ReadAnswer {
   readonly envelope: Envelope;
-  /** One for each item with a result, by its number; in the received order. */
+  /** One result for each item that has one, with the item's number; in the order of the answer. */
   readonly results: readonly { readonly item: number; readonly result: Result }[];
 }
 
 export interface Codec {
-  /** Whether each element of the list is an item, or the whole list is one; undefined where the request cannot be split. */
+  /** Whether each element of the list is an item, or the whole list is one item; undefined where the request cannot be split. */
   takes(request: ListRequest): 'each' | 'one' | undefined;
-  /** Fields that do not change an item's result: they may differ. */
+  /** Fields that do not change an item's result, and so may differ between requests that share it. */
   readonly idle: readonly string[];
-  /** The field by which the client limits the results to the best. */
+  /** The field by which the client limits the results to the best ones. */
   topOf?(request: ListRequest): Top | undefined;
-  /** The field whose value is processed again with each item. */
+  /** The name of the field whose value the upstream processes again with each item, such as a query. */
   readonly beside?: string;
-  /** Throws `Unfit` where the answer does not match the request. */
+  /** Reads an answer. Throws `Unfit` where it does not match the request. */
   read(bytes: Buffer, asked: AskedOf): TimeSliced<ReadAnswer>;
 }
 
 /** The facts of a call that decide how its answer is read. */
 interface AskedOf {
   readonly items: number;
-  /** Base64 holds 32-bit floats. */
+  /** Whether base64 holds 32-bit floats. */
   readonly floats: boolean;
-  /** For rerank: the number of best results; missing items rank after all others. */
+  /** For rerank: how many of the best results are wanted; items without a result rank after all others. */
   readonly best: number;
 }
 
 export interface Top {
   readonly span: JsonSpan;
   readonly count: number;
-  /** The text around the number, where the request has no such field. */
+  /** Text to write around the number where the request has no such field. */
   readonly around?: readonly [before: string, behind: string];
 }
 
-/** Work between two points where it may pause. */
+/** The number of items between two points where the work may pause. */
 const itemsPerPiece = 64;
 
 export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): TimeSliced<Items> {
@@ -109,7 +109,7 @@ export function* itemsOf({ body, list }: ListRequest, kind: 'each' | 'one'): Tim
   return { span: list, isList: true, bytes };
 }
 
-/** Whether there are elements, all of these kinds. */
+/** Whether the list has elements, and all are of these kinds. */
 export function holdsOnly({ firstElement, elementKinds }: JsonField, ...kinds: readonly JsonKind[]): boolean {
   return firstElement !== undefined && (elementKinds & ~kindBits(...kinds)) === 0;
 }
@@ -119,7 +119,7 @@ export function sourceOf({ body, members }: ListRequest, name: string): string |
   return member && body.toString('latin1', member.value.start, member.value.end);
 }
 
-/** `NaN` where the value is no number. */
+/** The number in a span; `NaN` where the value is no number. */
 export function numberAt(bytes: Buffer, { start, end }: JsonSpan): number {
   const source = bytes.toString('latin1', start, end);
   return /^[-0-9]/.test(source) ? Number(source) : Number.NaN;

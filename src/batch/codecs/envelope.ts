@@ -1,4 +1,4 @@
-/** Parses a response around its results: an object with a list, or the bare list. */
+/** Parses the part of a response around its results: an object with a list, or the list alone. */
 
 import type { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
@@ -9,14 +9,14 @@ import { whatIsNoJson } from '../../lib/json/no-json.ts';
 import type { Count, Envelope, TimeSliced } from './codec.ts';
 
 interface Layout {
-  /** The member with the results: the first of these that is present. */
+  /** Names that the member with the results may have; an answer with two of them is refused. */
   readonly lists: readonly string[];
   element(walk: JsonWalk, index: number): void;
 }
 
 const countedIn: ReadonlySet<string> = new Set(['usage', 'meta']);
 
-/** It may pause after each element. Throws `Unfit`. */
+/** Reads an answer and its results by `layout`. It may pause after each element. Throws `Unfit` where the answer cannot be read. */
 export function* readEnvelope(bytes: Buffer, layout: Layout): TimeSliced<Envelope> {
   const walk = new JsonWalk(bytes);
   try {
@@ -49,7 +49,7 @@ function* readObject(walk: JsonWalk, layout: Layout): TimeSliced<Envelope> {
 }
 
 interface ReadList extends JsonSpan {
-  /** From the end of an element to the beginning of the next. */
+  /** The text from the end of an element to the beginning of the next. */
   readonly between: string | undefined;
   readonly firstAt: number;
   readonly lastEnd: number;

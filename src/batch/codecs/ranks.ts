@@ -1,4 +1,4 @@
-/** Rerank codec: documents under one query to scores, best first. */
+/** Reads rerank requests and answers item by item: the items are documents under one query, the results their scores, best first. */
 
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
@@ -53,10 +53,10 @@ export const ranks: Codec = {
   },
 };
 
-/** Not among the best: ranks after all that are. */
+/** The result of a document that is not among the best: it ranks after all that are. */
 const leftOut: Result = { bytes: Buffer.alloc(0), index: undefined, score: Number.NEGATIVE_INFINITY };
 
-/** What is no number of results is for the upstream to judge. */
+/** Whether the limit of best results is a usable number; any other is left to the upstream to refuse. */
 const isCount = ({ count }: Top): boolean => Number.isInteger(count) && count > 0;
 
 function topsIn({ body, members }: ListRequest): Top[] {

@@ -1,4 +1,4 @@
-/** Embeddings codec: one vector per input, all of the same width. */
+/** Reads embeddings requests and answers item by item: the items are inputs, the results one vector each, all of the same width. */
 
 import { Buffer } from 'node:buffer';
 import { Unfit } from '../../core/translation.ts';
@@ -71,7 +71,7 @@ function readVector(walk: JsonWalk, position: number, floats: boolean) {
   };
 }
 
-/** The width; undefined where only the client knows the kind of numbers. */
+/** Reads a vector and returns its width; undefined where only the client knows which kind of numbers it has. */
 function readNumbers(walk: JsonWalk, position: number, floats: boolean): number | undefined {
   switch (walk.peek()) {
     case QUOTE: {
@@ -98,7 +98,7 @@ function readNumbers(walk: JsonWalk, position: number, floats: boolean): number 
 
 const exponents = [Buffer.from('e'), Buffer.from('E')];
 
-/** Numbers without a positive exponent and hundreds of digits fit a double. */
+/** Throws where a number is infinite as a double; only numbers with a positive exponent, or hundreds of digits, can be. */
 function checkFinite(numbers: Buffer, position: number): void {
   for (const letter of exponents) {
     for (let at = numbers.indexOf(letter); at !== -1; at = numbers.indexOf(letter, at + 1)) {
@@ -110,7 +110,7 @@ function checkFinite(numbers: Buffer, position: number): void {
   }
 }
 
-/** Some models make a vector for each token. */
+/** Checks a result that is a list of vectors, as some models make one for each token. */
 function readLists(walk: JsonWalk, position: number): undefined {
   let count = 0;
   walk.list(() => {

@@ -1,4 +1,4 @@
-/** Moderation codec: texts to verdicts, by index. */
+/** Reads moderation requests and answers item by item: the items are texts, the results the verdicts on them, in the same order. */
 
 import { Unfit } from '../../core/translation.ts';
 import { type Codec, holdsOnly, type Result } from './codec.ts';
@@ -7,7 +7,7 @@ import { readEnvelope } from './envelope.ts';
 export const verdicts: Codec = {
   idle: ['user'],
 
-  /** A list of parts, such as of a text and an image, is one input. */
+  /** Each text is an item; a list of parts, such as a text with an image, is one item as a whole. */
   takes(request) {
     const { list } = request;
     if (list.kind === 'string' || holdsOnly(list, 'object')) return 'one';

@@ -1,4 +1,4 @@
-/** Canary: embeds fixed texts at each target from time to time and reports vectors that differ from the first ones. */
+/** Runs canaries: embeds fixed texts at each target from time to time, and reports vectors that differ from the first ones. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -10,7 +10,7 @@ import { reasonOf } from '../../lib/thrown.ts';
 import { cosine } from '../../lib/unit-length.ts';
 import { type DriftDeps, vectorsIn } from './readings.ts';
 
-/** Numbers differ slightly between machines; another model differs far more. */
+/** Least similarity that counts as unchanged: numbers differ slightly between machines, and far more between models. */
 const sameFrom = 0.999;
 /** Delay of the first check after the start, or after it was configured. */
 const firstAfterMs = 1_000;
@@ -97,7 +97,7 @@ export class CanaryWatch {
     }
   }
 
-  /** Compared with the stored baseline; 1 the first time. */
+  /** How similar the target's vectors are to the stored first ones; 1 the first time, when they are stored. */
   async #agreementOf(name: string, { model, target, settings }: Bird): Promise<number> {
     const { ask, settings: store } = this.#deps;
     const body = Buffer.from(JSON.stringify({ model: model.id, input: settings.texts }));
@@ -128,7 +128,7 @@ const likeness = (a: readonly number[], b: readonly number[]): number => (a.leng
 
 const toText = (vector: readonly number[]): string => floatsToBytes(vector).toString('base64');
 
-/** Undefined where there is none for these texts. */
+/** The stored first vectors for these texts; undefined where there are none. */
 function readBaseline(kept: unknown, texts: string): number[][] | undefined {
   if (!isMapping(kept) || kept.texts !== texts || !Array.isArray(kept.vectors)) return undefined;
   return kept.vectors.map((text) => floatsIn(String(text)));

@@ -1,4 +1,4 @@
-/** Drift checks: repeats requests at shadow models and at the same targets, and compares the results. */
+/** Starts drift checks, which repeat requests at shadow models and at the same targets, and compare the results. */
 
 import type { Buffer } from 'node:buffer';
 import type { Drift } from '../../core/drift.ts';
@@ -10,9 +10,9 @@ import { CanaryWatch } from './canary-watch.ts';
 import type { DriftDeps } from './readings.ts';
 import { createShadowRecord, type ShadowRecord } from './shadow-record.ts';
 
-/** Limit of concurrent copies; beyond it requests are not copied. */
+/** Limit of copied requests in flight; beyond it requests are not copied. */
 const mostUnderWay = 8;
-/** Longer bodies are not kept for copies. */
+/** Limit of a body that is kept for a copy. */
 const longestBodyBytes = 1024 * 1024;
 
 export interface RunningDrift extends Drift {

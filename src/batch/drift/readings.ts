@@ -1,4 +1,4 @@
-/** Reads comparable values (vectors, scores, verdicts) from responses, and measures how far two models agree. Anything else is undefined. */
+/** Reads vectors, scores and verdicts from responses, and measures how far two models agree on them; undefined where that is impossible. */
 
 import { Buffer } from 'node:buffer';
 import type { AskForOurselves } from '../../core/drift.ts';
@@ -10,7 +10,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { cosine } from '../../lib/unit-length.ts';
 
-/** By the number of each item. */
+/** The vectors of an answer, ordered by the number of the item. */
 export function vectorsIn(bytes: Buffer): number[][] | undefined {
   return byIndex(listIn(bytes, 'data'), ({ embedding }) => toVector(embedding));
 }
@@ -82,7 +82,7 @@ function nearest(others: readonly Pair[], count: number, nearness: (other: Pair)
   return new Set(ranked.slice(0, count).map(({ other }) => other));
 }
 
-/** Kendall's tau: concordant minus discordant pairs, as a share of all; undefined where there is no order. */
+/** Kendall's tau: concordant minus discordant pairs, as a share of all pairs; undefined where either list has no order. */
 export function rankCorrelation(a: readonly number[], b: readonly number[]): number | undefined {
   let same = 0;
   let pairs = 0;

@@ -1,4 +1,4 @@
-/** Running comparison of a model and its shadow: means, and the items among which neighbours are searched. */
+/** Compares a model with its shadow over time: keeps means, and the latest items, among which nearest neighbours are searched. */
 
 import type { Buffer } from 'node:buffer';
 import type { ShadowAgreement } from '../../core/drift.ts';
@@ -6,7 +6,7 @@ import type { Operation } from '../../core/operations/index.ts';
 import { cosine } from '../../lib/unit-length.ts';
 import { neighbourOverlap, type Pair, rankCorrelation, scoresIn, vectorsIn, verdictsIn } from './readings.ts';
 
-/** Neighbours are searched among this many latest items. */
+/** How many of the latest items nearest neighbours are searched among. */
 const mostRemembered = 64;
 const neighbours = 5;
 
