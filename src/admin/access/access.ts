@@ -1,4 +1,4 @@
-/** Authentication of the admin API: sessions, API tokens, passwords, links, and a limit on attempts. */
+/** Authenticates callers of the admin API by session, API token, password or one-time link, and limits their attempts. */
 
 import { lowerOf } from '../../core/role.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -16,12 +16,12 @@ export type Access = ReturnType<typeof createAccess>;
 export interface AccessDeps {
   readonly store: Store;
   readonly clock: Clock;
-  /** `console.url`: an origin; undefined unless configured. */
+  /** The setting `console.url`, an origin; undefined where it is not configured. */
   url(): string | undefined;
   readonly cost?: ScryptCost;
 }
 
-/** The use of a token is recorded at most this often, and not where the store takes no writes: it can still be read. */
+/** The use of a token is recorded at most this often. It is not recorded while the store can be read but takes no writes. */
 const usedEveryMs = 60_000;
 
 export function createAccess({ store, clock, url, cost = standardCost }: AccessDeps) {
@@ -55,7 +55,7 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
   }
 
   return {
-    /** By the session cookie or an API token; anonymous without a valid one. */
+    /** Finds the caller by the session cookie or an API token; anonymous without a valid one. */
     identify(headers: Headers): Promise<Caller> {
       const given = /^bearer +(\S+) *$/i.exec(headers.get('authorization') ?? '')?.[1];
       // A request with a token never falls back to a cookie that it also has.
@@ -66,7 +66,7 @@ export function createAccess({ store, clock, url, cost = standardCost }: AccessD
     passwords,
     throttle,
     links: createLinks(store.invitations, clock),
-    /** The console's URL: as configured, else by the request's host. Without a slash at the end. */
+    /** The console's URL without a slash at its end: as configured, else by the request's host. */
     consoleUrl: (headers: Headers) => url() ?? `http://${headers.get('host') ?? 'localhost'}`,
   };
 }

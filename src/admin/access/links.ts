@@ -1,4 +1,4 @@
-/** One-time links: the secret is in the URL fragment, which no server or log sees. */
+/** Creates one-time links. Their secret is in the URL fragment, which no server or log sees. */
 
 import { randomBytes } from 'node:crypto';
 import type { Role } from '../../core/role.ts';
@@ -15,7 +15,7 @@ const dayMs = 24 * 60 * 60_000;
 const secretBytes = 32;
 
 export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>) {
-  /** `store` returns a text, or nothing, where there is to be no link. */
+  /** Creates a link. `store` keeps its digest; where it refuses, it returns the reason or nothing, and there is no link. */
   async function create<Refusal extends string | undefined>(
     page: string,
     days: number,
@@ -27,14 +27,14 @@ export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'no
   }
 
   return {
-    /** For the first owner; undefined where there is a member already. Ends an earlier link. */
+    /** A link that creates the first owner; undefined where there is a member already. It replaces an earlier link. */
     setUp: (base: string, actor: string) =>
       create(`${base}/setup`, 1, ({ digest, expiresAtMs }) => invitations.setUp(digest, expiresAtMs, actor)),
 
     invite: (base: string, person: { readonly email: string; readonly role: Role }, actor: string) =>
       create(`${base}/join`, 7, (link) => invitations.invite({ ...person, ...link }, actor)),
 
-    /** For a new password. */
+    /** A link with which a member sets a new password. */
     reset: (
       base: string,
       person: { readonly memberId: string; readonly kept?: readonly MemberMeans[] | undefined },

@@ -1,4 +1,4 @@
-/** Sign-in through the team's identity provider: OpenID Connect (authorization code flow with PKCE), and the member that a claim maps to. */
+/** Signs people in through the team's identity provider (OpenID Connect, code flow with PKCE), and finds or creates their member. */
 
 import type { ClientAuth, IDToken } from 'openid-client';
 import * as z from 'zod';
@@ -9,17 +9,17 @@ import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
 
 export interface OidcPerson {
-  /** Issuer and subject: never change for a person. */
+  /** The provider's issuer and subject, which never change for a person. */
   readonly subject: string;
   readonly email: string;
   readonly name: string;
-  /** By the provider's groups; undefined where they map to no role. */
+  /** The role that the provider's groups map to; undefined where they map to none. */
   readonly role: Role | undefined;
-  /** Their last authentication at the provider; undefined where it is not reported. */
+  /** When the person last authenticated at the provider; undefined where it does not report that. */
   readonly authenticatedAtMs: number | undefined;
 }
 
-/** Kept by the browser during the redirect. */
+/** The state of a sign-in, which the browser keeps during the redirect. */
 export const oidcMemo = z.object({
   state: z.string(),
   nonce: z.string(),
@@ -38,7 +38,7 @@ const freshMs = 10 * 60_000;
 
 export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   let known: { readonly atMs: number; readonly provider: ReturnType<typeof discover> } | undefined;
-  /** Many providers send these from their userinfo endpoint alone. */
+  /** Claims that are read from the userinfo endpoint where the ID token lacks them, as many providers do. */
   const wanted = ['email'];
   if (!settings.trust_email) wanted.push('email_verified');
   if (roles.some((role) => settings.roles[role].length > 0)) wanted.push(settings.role_claim);
@@ -55,7 +55,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   }
 
   return {
-    /** The redirect URL, and what the browser keeps meanwhile. With `proves` the provider must ask the person again. May throw a Problem. */
+    /** Begins a sign-in: the redirect URL, and the state that the browser keeps. With `proves` the provider must ask the person again. */
     async begin(callbackUrl: string, page: string, proves?: OidcProver) {
       const { client, configuration } = await findProvider();
       const memo: OidcMemo = {
@@ -77,7 +77,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
       return { url: url.href, memo };
     },
 
-    /** `url` is the callback's. Throws a Problem that names the fault. */
+    /** Completes the sign-in at the callback's URL, and returns the person. Throws a Problem that says what failed. */
     async end(url: URL, memo: OidcMemo) {
       const { client, configuration } = await findProvider();
       try {
@@ -101,7 +101,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
   };
 }
 
-/** Loaded on demand: most gateways never need it. */
+/** Reads the provider's metadata. The library is loaded on demand, because most gateways never need it. */
 async function discover({ issuer, client_id: clientId, client_secret: clientSecret }: OidcSettings) {
   const client = await import('openid-client');
   const url = new URL(issuer);
@@ -144,7 +144,7 @@ function toPerson({ iss, sub, auth_time: authenticatedAtS }: IDToken, all: Claim
   };
 }
 
-/** The highest of those that the groups have. */
+/** The highest of the roles that the person's groups map to. */
 function roleOf(claims: Claims, settings: OidcSettings): Role | undefined {
   const said = claims[settings.role_claim];
   const groups = new Set(Array.isArray(said) ? said : [said]);
@@ -153,7 +153,7 @@ function roleOf(claims: Claims, settings: OidcSettings): Role | undefined {
 
 const failed = (why: string): Problem => refused(`${why}. Try again, or ask your operator`);
 
-/** Never the library's message, which may hold parts of a token. */
+/** An error's code for people. The library's message is not used, because it may contain parts of a token. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { code, error: said } = error as Error & { readonly code?: unknown; readonly error?: unknown };
@@ -165,7 +165,7 @@ type Members = Pick<Store, 'members' | 'invitations'>;
 
 const actor = 'identity provider';
 
-/** Throws a Problem where the person has no access. */
+/** The person's member, linked or created where necessary. Throws a Problem where the person has no access. */
 export async function admitPerson(person: OidcPerson, settings: OidcSettings, store: Members): Promise<StoredMember> {
   const known = (await store.members.findBySubject(person.subject)) ?? (await linkByEmail(person, store));
   const member = known === undefined ? await join(person, settings, store) : await follow(known, person, store);
@@ -173,7 +173,7 @@ export async function admitPerson(person: OidcPerson, settings: OidcSettings, st
   throw refused('this member was disabled; ask an owner of this console');
 }
 
-/** Whether the person is this member; creates and changes nothing. */
+/** Whether the person at the provider is this member; creates and changes nothing. */
 export async function isPerson(
   { subject, email }: OidcPerson,
   memberId: string,
@@ -183,7 +183,7 @@ export async function isPerson(
   return known?.id === memberId;
 }
 
-/** A member who signed in with a password until now. */
+/** Links a member, who signed in with a password until now, to the person with the same e-mail address. */
 async function linkByEmail({ email, subject }: OidcPerson, { members }: Members): Promise<StoredMember | undefined> {
   const found = await members.findByEmail(foldEmail(email));
   if (found === undefined) return undefined;
@@ -194,7 +194,7 @@ async function linkByEmail({ email, subject }: OidcPerson, { members }: Members)
   return typeof linked === 'string' ? undefined : linked;
 }
 
-/** Groups with a role decide it at each sign-in, except for the last owner. */
+/** Gives the member the role that its groups map to, if any, at each sign-in; the last owner keeps its role. */
 async function follow(member: StoredMember, { role }: OidcPerson, { members }: Members): Promise<StoredMember> {
   if (role === undefined || role === member.role || member.disabledAtMs !== undefined) return member;
   const changed = await members.change(member.id, { role }, { actor });
@@ -223,7 +223,7 @@ function refused(why: string): Problem {
 
 export type OidcSignIn = ReturnType<typeof createOidcSignIn>;
 
-/** The identity provider of the configuration in force, if any. */
+/** Returns a function that gives the identity provider of the configuration in force, if there is one. */
 export function createOidcSignIn(settings: () => OidcSettings | undefined, nowMs: () => number) {
   let made: { readonly settings: OidcSettings; readonly flow: ReturnType<typeof createOidcFlow> } | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Passkeys (WebAuthn): registration and sign-in. The gateway stores only public keys. */
+/** Registers passkeys (WebAuthn) and signs members in with them. The gateway stores only public keys. */
 
 import { randomBytes } from 'node:crypto';
 import type { StoredMember, StoredPasskey } from '../../core/store/members.ts';
@@ -6,7 +6,7 @@ import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
 
-/** In the browser API's form; the library validates it. */
+/** What a device returned, in the JSON form of the browser's API; the library validates it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
 
 export type Passkeys = ReturnType<typeof createPasskeys>;
@@ -20,7 +20,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   const adding = (member: StoredMember): string => `add ${member.id}`;
   const proving = (memberId: string): string => `prove ${memberId}`;
 
-  /** `isOurs` consumes the challenge. */
+  /** The member whose passkey signed the challenge. `isOurs` checks the challenge and makes it unusable. */
   async function findSigner(
     answer: BrowserJson,
     consoleUrl: string,
@@ -48,10 +48,10 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   }
 
   return {
-    /** Browsers bind passkeys to a domain name: a console reached by an IP address has none. */
+    /** Whether passkeys can be used at this URL: browsers bind them to a domain name, so not at an IP address. */
     isPossible: (consoleUrl: string) => hostOf(consoleUrl) !== undefined,
 
-    /** The browser's options for a device to create a passkey. */
+    /** Options for the browser, with which a device creates a passkey. */
     async beginAdding(member: StoredMember, consoleUrl: string) {
       const { generateRegistrationOptions } = await load();
       const known = await store.passkeys.listOf(member.id);
@@ -68,7 +68,7 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
       });
     },
 
-    /** Throws a Problem for an invalid answer of the device. */
+    /** Stores a passkey that a device created. Throws a Problem where the device's answer is invalid. */
     async add(member: StoredMember, answer: BrowserJson, name: string, consoleUrl: string, actor: string) {
       const { verifyRegistrationResponse } = await load();
       const verified = await verifyRegistrationResponse({
@@ -86,16 +86,16 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
 
     beginSignIn: (consoleUrl: string) => askToSign(signIns.create(signInPurpose), consoleUrl),
 
-    /** The member with the passkey. Throws a Problem for an invalid answer of the device. */
+    /** The member whose passkey signed. Throws a Problem where the device's answer is invalid. */
     signIn: (answer: BrowserJson, consoleUrl: string) =>
       findSigner(answer, consoleUrl, (challenge) => signIns.take(challenge, signInPurpose)),
 
-    /** With one of the member's own. */
+    /** Options for the browser to prove a member's identity again, with one of the member's own passkeys. */
     async beginProof(memberId: string, consoleUrl: string) {
       return askToSign(ofMembers.create(proving(memberId)), consoleUrl, await store.passkeys.listOf(memberId));
     },
 
-    /** Throws a Problem for an invalid answer of the device, or another member's passkey. */
+    /** Verifies a renewed proof of identity by passkey. Throws a Problem where the device's answer is invalid, or the passkey is another member's. */
     async prove(memberId: string, answer: BrowserJson, consoleUrl: string) {
       const member = await findSigner(answer, consoleUrl, (challenge) => ofMembers.take(challenge, proving(memberId)));
       if (member.id !== memberId) throw notFitting('is not one of yours');
@@ -104,10 +104,10 @@ export function createPasskeys(store: Pick<Store, 'passkeys' | 'members'>, clock
   };
 }
 
-/** Loaded on demand: it is large. */
+/** Loads the WebAuthn library, on demand because it is large. */
 const load = () => import('@simplewebauthn/server');
 
-/** With any passkey, or with one of those known. */
+/** Options for the browser to sign a challenge, with any passkey, or with one of `known`. */
 async function askToSign(challenge: string, consoleUrl: string, known?: readonly StoredPasskey[]) {
   const { generateAuthenticationOptions } = await load();
   return generateAuthenticationOptions({
@@ -120,7 +120,7 @@ const toBytes = (challenge: string) => new Uint8Array(Buffer.from(challenge, 'ba
 
 const toCredential = ({ id, transports }: StoredPasskey) => ({ id, transports: [...transports] });
 
-/** Undefined for an IP address, which no passkey can be bound to. */
+/** The domain name of the console's URL; undefined for an IP address, which no passkey can be bound to. */
 function hostOf(consoleUrl: string): string | undefined {
   const host = URL.parse(consoleUrl)?.hostname ?? '';
   return host === '' || /^[\d.]+$/.test(host) || host.startsWith('[') ? undefined : host;
@@ -142,12 +142,12 @@ const goodMs = 5 * 60_000;
 const mostOpen = 10_000;
 const bytes = 32;
 
-/** Challenges for devices to sign, valid for a few minutes, and once. In memory: a sign-in ends at the process where it began. */
+/** Keeps the challenges that devices sign, each valid once and for a few minutes; in memory, so a sign-in ends where it began. */
 function createChallenges(clock: Pick<Clock, 'monotonicMs'>) {
   const open = new Map<string, { readonly purpose: string; readonly atMs: number }>();
 
   return {
-    /** For one purpose, such as a member's registration. */
+    /** A new challenge for one purpose, such as one member's registration. */
     create(purpose: string): string {
       const nowMs = clock.monotonicMs();
       for (const [challenge, { atMs }] of open) {
@@ -159,7 +159,7 @@ function createChallenges(clock: Pick<Clock, 'monotonicMs'>) {
       return challenge;
     },
 
-    /** False for another purpose, a used one, or an expired one. */
+    /** Uses a challenge up. False where it is unknown, expired, already used, or for another purpose. */
     take(challenge: string, purpose: string): boolean {
       const found = open.get(challenge);
       open.delete(challenge);

@@ -1,30 +1,30 @@
-/** Password rules, and hashing with scrypt: individually salted, off the event loop, one at a time. */
+/** Checks passwords against rules, and hashes them with scrypt: each with its own salt, off the event loop, one at a time. */
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
 import { invalidField, Problem } from '../problem.ts';
 
 export interface ScryptCost {
-  /** A power of two; hashing takes 128 x blockSize x this many bytes of memory. */
+  /** The scrypt parameter N, a power of two; hashing takes 128 x blockSize x N bytes of memory. */
   readonly cost: number;
   readonly blockSize: number;
   readonly parallelization: number;
 }
 
-/** 128 MiB, and some 300 ms of a core. */
+/** The cost of new hashes: 128 MiB of memory, and some 300 ms of a core. */
 export const standardCost: ScryptCost = { cost: 2 ** 17, blockSize: 8, parallelization: 1 };
 
 const saltBytes = 16;
 const hashBytes = 32;
-/** Limit of the queue; more would wait longer than people do. */
+/** Limit of passwords that wait to be hashed; with more, people would give up waiting. */
 const mostWaiting = 16;
-/** Limit of a stored line's memory cost, in case the database was manipulated. */
+/** Limit of the memory that a stored hash may ask for, in case somebody manipulated the database. */
 const mostBytes = 512 * 1024 * 1024;
 
 export function createPasswords(standard: ScryptCost = standardCost) {
   let waiting = 0;
   let turn: Promise<unknown> = Promise.resolve();
 
-  /** One at a time: parallel sign-ins must not take the memory that requests need. */
+  /** Hashes one password at a time: parallel sign-ins must not take the memory that requests need. */
   async function derive(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> {
     if (waiting >= mostWaiting) {
       const detail = 'Too many sign-ins at the same time; try again in a few seconds.';
@@ -46,7 +46,7 @@ export function createPasswords(standard: ScryptCost = standardCost) {
       return toText(standard, salt, await derive(password, salt, standard));
     },
 
-    /** Takes as long for accounts without a password, and for unknown ones. */
+    /** Verifies a password; takes equally long where the account has no password or is unknown. */
     async verify(password: string, stored: string | undefined) {
       const parsed = stored === undefined ? undefined : parse(stored);
       const { cost, salt, hash } = parsed ?? { cost: standard, salt: randomBytes(saltBytes), hash: undefined };
@@ -70,12 +70,12 @@ function run(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> 
 
 const memoryOf = ({ cost, blockSize }: ScryptCost): number => 128 * cost * blockSize;
 
-/** `scrypt$N$r$p$salt$hash`, the last two as base64url. */
+/** The stored text of a hash: `scrypt$N$r$p$salt$hash`, salt and hash as base64url. */
 function toText({ cost, blockSize, parallelization }: ScryptCost, salt: Buffer, hash: Buffer): string {
   return ['scrypt', cost, blockSize, parallelization, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** Undefined for an invalid line, which then matches no password. */
+/** Parses a stored hash; undefined where it is invalid, in which case no password matches. */
 function parse(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer } | undefined {
   const [, cost, blockSize, parallelization, salt, hash] =
     /^scrypt\$(\d{1,8})\$(\d{1,3})\$(\d{1,2})\$([\w-]+)\$([\w-]{43})$/.exec(stored) ?? [];
@@ -88,7 +88,7 @@ function parse(stored: string): { cost: ScryptCost; salt: Buffer; hash: Buffer }
 const fewest = 12;
 const most = 200;
 
-/** Common choices where twelve characters are required; compared without case, and without a suffix. */
+/** Words that people often choose for a long password; compared without case and without a suffix. */
 const wellKnown: readonly string[] = [
   'password',
   'passwort',
@@ -114,7 +114,7 @@ const wellKnown: readonly string[] = [
   'trustno',
 ];
 
-/** Undefined for an acceptable one; else what is required, for the person who chooses it. */
+/** What is wrong with a password, for the person who chooses it; undefined for an acceptable one. */
 export function faultOfPassword(password: string, email: string): string | undefined {
   const length = [...password].length;
   if (length < fewest) return `Use at least ${fewest} characters; a few words in a row are easy to remember.`;
@@ -128,7 +128,7 @@ export function faultOfPassword(password: string, email: string): string | undef
   return undefined;
 }
 
-/** Throws a Problem that names the field. */
+/** Throws a Problem that names the field where the password is not acceptable. */
 export function checkPassword(password: string, email: string, path: string): void {
   const message = faultOfPassword(password, email);
   if (message !== undefined) throw invalidField(path, message);
@@ -137,7 +137,7 @@ export function checkPassword(password: string, email: string, path: string): vo
 /** Removes digits and signs appended to a word. */
 const withoutTail = (text: string): string => text.replace(/[^\p{L}@]+$/u, '');
 
-/** `aaaaaaaaaaaa`, `abababababab`, `123456789012`. */
+/** Whether the text is a run such as `aaaaaaaaaaaa`, `abababababab` or `123456789012`. */
 function isRun(text: string): boolean {
   if (/^(.{1,2})\1+.?$/su.test(text)) return true;
   const codes = [...text].map((character) => character.codePointAt(0) ?? 0);
@@ -145,7 +145,7 @@ function isRun(text: string): boolean {
   return [1, -1].some((step) => steps.filter((one) => one === step || Math.abs(one) === 9).length === steps.length);
 }
 
-/** The word itself, or repeated, with or without a suffix. */
+/** Whether the text is one of the words, or repeats one, with or without digits and signs around it. */
 function isRepeated(text: string, words: readonly string[]): boolean {
   return words.some((word) => {
     const rest = text.replaceAll(word, '');

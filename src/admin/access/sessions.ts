@@ -1,4 +1,4 @@
-/** Sessions: each sign-in gets a new secret in a cookie; they expire when idle or too old. */
+/** Opens, finds and ends sessions: each sign-in gets a new secret in a cookie, which expires when it is idle or too old. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { SessionMethod, StoredMember, StoredSession } from '../../core/store/members.ts';
@@ -19,7 +19,7 @@ export interface LiveSession {
 }
 
 export interface OpenedSession extends LiveSession {
-  /** For `Set-Cookie`. */
+  /** The value of `Set-Cookie`. */
   readonly cookie: string;
 }
 
@@ -36,12 +36,12 @@ const secretBytes = 32;
 const hourMs = 60 * 60_000;
 const idleMs = 12 * hourMs;
 const longestMs = 7 * 24 * hourMs;
-/** Use is recorded at most this often, and not where the store takes no writes: it can still be read. */
+/** Use of a session is recorded at most this often. It is not recorded while the store can be read but takes no writes. */
 const seenEveryMs = 60_000;
 const mostUserAgentCharacters = 300;
 
 export function createSessions({ store: { sessions, members }, clock, isSecure }: SessionDeps) {
-  /** Undefined without a valid session, or where its member may not sign in any more. */
+  /** The session of a request; undefined where none is valid, or its member may not sign in any more. */
   async function find(headers: Headers): Promise<LiveSession | undefined> {
     const secret = readOnlyCookie(headers, nameOf(isSecure()));
     if (secret === undefined || secret === '') return undefined;
@@ -59,7 +59,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    /** Ends the browser's former session, so that a planted one is never signed in. Proof defaults to now, or to never for OIDC: the provider may have asked long ago. */
+    /** Opens a session and ends the browser's former one, which somebody may have planted. `provedAtMs` is unknown for OIDC by default. */
     async open(
       member: StoredMember,
       method: SessionMethod,
@@ -87,32 +87,32 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
   };
 }
 
-/** Neither too old nor idle for too long. */
+/** Whether a session is neither too old nor idle for too long. */
 const isAlive = ({ expiresAtMs, seenAtMs }: StoredSession, nowMs: number): boolean =>
   expiresAtMs > nowMs && seenAtMs + idleMs > nowMs;
 
 export const signInRefused = (detail: string): Problem => new Problem('sign_in_failed', { detail });
 
-/** The same text for every account and every fault. */
+/** The error for a failed sign-in, the same for every account and cause, so that it reveals nothing. */
 export const signInFailed = (): Problem =>
   signInRefused('The e-mail address or the password is wrong, or the member is disabled; check both.');
 
 export const signedOut = () => new Problem('sign_in_needed', { detail: 'You are signed out; sign in again.' });
 
-/** Derived from the cookie's secret, so it is not stored; it does not reveal the secret. */
+/** The CSRF token of a session: derived from the cookie's secret, so that it need not be stored; it does not reveal the secret. */
 const toCsrfToken = (secret: string): string => hash('sha256', `csrf token of ${secret}`, 'base64url');
 
-/** Over https no other host, path or unencrypted page can set a cookie with this prefix. Plain http does not allow it. */
+/** The cookie's name. Over https no other host, path or plain http page can set one with this prefix; plain http cannot have it. */
 const nameOf = (isSecure: boolean): string => (isSecure ? '__Host-postern' : 'postern_session');
 
-/** Strict suffices: pages are static files without a cookie, and request all else from the same site. */
+/** The cookie's attributes. `SameSite=Strict` suffices: pages need no cookie, and they send all requests to their own site. */
 const attributesOf = (isSecure: boolean): string => `Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
 
-/** The server may end the session earlier. */
+/** The `Set-Cookie` value of a session; the server may end the session before the cookie expires. */
 const toCookie = (secret: string, isSecure: boolean, seconds = longestMs / 1_000): string =>
   `${nameOf(isSecure)}=${secret}; Max-Age=${seconds}; ${attributesOf(isSecure)}`;
 
-/** Undefined where there is none, or more than one: then another site may have set one. */
+/** The value of a cookie that occurs exactly once; a second one of that name may come from another site, so neither is used. */
 export function readOnlyCookie(headers: Headers, cookie: string): string | undefined {
   const name = `${cookie}=`;
   const found = (headers.get('cookie') ?? '')

@@ -1,4 +1,4 @@
-/** Every way to prove who one is, to sign in or once more within a session: throttled, with an entry in the audit log whatever comes of it. */
+/** Signs people in by any method, or lets them prove their identity again: with throttling, and an audit log entry for each outcome. */
 
 import type { SessionMethod, StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
@@ -15,25 +15,25 @@ interface SignInDeps {
   readonly throttle: Throttle;
 }
 
-/** The audit log has `console.sign_in` and `console.sign_in_failed`, and the same of a proof. */
+/** What an attempt is for. The audit log's actions are named after it: `console.sign_in`, `console.sign_in_failed`, and so on. */
 type Purpose = 'sign_in' | 'proof';
 
 interface Proved {
   readonly member: StoredMember;
-  /** Time of the last authentication; default: see `sessions.open`. */
+  /** When the person last authenticated; the default is that of `sessions.open`. */
   readonly provedAtMs?: number | undefined;
 }
 
 export interface Attempt {
   readonly purpose: Purpose;
   readonly method: Exclude<SessionMethod, 'link'>;
-  /** The e-mail address whose attempts are counted, beside those from the network address. */
+  /** The e-mail address whose attempts are counted; attempts from the network address are always counted. */
   readonly account?: string | undefined;
-  /** Throws a Problem where the proof does not hold. */
+  /** Checks the password or signature. Throws a Problem where it is wrong. */
   prove(): Promise<Proved>;
 }
 
-/** Guessing must not fill the audit log: beyond this many failures an hour, only their number is added to the next entry. */
+/** Limit of failures per hour in the audit log, which guessing must not fill: of further ones the next entry has only the number. */
 const mostAnHour = 100;
 const hourMs = 60 * 60_000;
 
@@ -57,7 +57,7 @@ export function createSignIn({ store: { members, audit }, clock, sessions, throt
     await audit.add({ actor: 'console', action: `console.${purpose}_failed`, subject, before: null, after });
   }
 
-  /** For somebody who proved to be this member. */
+  /** Opens a session for a member who has proved its identity. */
   async function open(
     purpose: Purpose,
     { member, provedAtMs }: Proved,
@@ -95,14 +95,14 @@ export function createSignIn({ store: { members, audit }, clock, sessions, throt
   };
 }
 
-/** Step-up authentication: how long a proof of identity is valid for sensitive actions. */
+/** How long a proof of identity is valid for sensitive actions (step-up authentication). */
 const freshMs = 5 * 60_000;
 
-/** Times in the future do not count: a clock set back must not extend it. */
+/** Whether a proof is recent. One in the future is not: a clock that was set back must not extend it. */
 const isFresh = (provedAtMs: number | undefined, nowMs: number): boolean =>
   provedAtMs !== undefined && Math.abs(nowMs - provedAtMs) < freshMs;
 
-/** The person's authentication at the provider. Throws a Problem where it is not recent, or not reported. */
+/** The time of a person's authentication at the provider. Throws a Problem where it is not recent, or not reported. */
 export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs: number): number {
   if (authenticatedAtMs === undefined) {
     throw signInRefused(
@@ -113,13 +113,13 @@ export function checkAuthentication(authenticatedAtMs: number | undefined, nowMs
   throw signInRefused('The identity provider did not ask you to sign in again; sign out there, and try again.');
 }
 
-/** The gate has ensured that it is one. */
+/** The caller as a member; the gate has ensured before that it is one. */
 export function asMember(caller: Caller): MemberCaller {
   if (caller.kind === 'member') return caller;
   throw signedOut();
 }
 
-/** Throws a Problem with the next step. */
+/** Throws a Problem, with what to do next, where the caller has not proved its identity recently. */
 export function checkProof(caller: Caller, nowMs: number): void {
   if (caller.kind === 'token') {
     throw new Problem('not_allowed', {

@@ -1,4 +1,4 @@
-/** Throttles guessing of passwords: by account, counted in the store for all nodes, and by address, in memory. */
+/** Slows down guessing of passwords: counts attempts per account in the store, for all nodes, and per address in memory. */
 
 import type { AttemptStore } from '../../core/store/members.ts';
 import { toNetwork } from '../../lib/addresses/network-of.ts';
@@ -13,9 +13,9 @@ export interface ThrottleDeps {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** At most a minute: guessing must not lock an account's owner out for long. */
+/** Limits for one account: at most a minute, because guessing must not lock the account's owner out for long. */
 const account = { free: 5, longestMs: 60_000 };
-/** Several people may share one address. */
+/** Limits for one network address, which several people may share. */
 const addressRule = { free: 20, longestMs: 5 * 60_000 };
 const firstMs = 1_000;
 const forgottenMs = 15 * 60_000;
@@ -28,7 +28,7 @@ interface Tries {
 }
 
 export function createThrottle({ attempts, clock }: ThrottleDeps) {
-  /** The least recently seen first. */
+  /** Addresses with failed attempts, the one seen longest ago first. */
   const addresses = new Map<string, Tries>();
 
   function waitOf(address: string): number {
@@ -63,7 +63,7 @@ export function createThrottle({ attempts, clock }: ThrottleDeps) {
   };
 }
 
-/** No delay for the first few, then a second, doubled each time. */
+/** The wait after some failed attempts: none for the first few, then a second, doubled each time. */
 function backOffMs(count: number, { free, longestMs }: { free: number; longestMs: number }): number {
   return count < free ? 0 : Math.min(longestMs, firstMs * 2 ** Math.min(count - free, 30));
 }
@@ -77,5 +77,5 @@ function refuseAfter(waitMs: number): void {
   });
 }
 
-/** People type passwords into the address field: unknown ones are stored only as digests. */
+/** The name under which an account's attempts are stored: a digest, because people type passwords into the address field by mistake. */
 const subjectOf = (name: string): string => `account ${digestOf(name)}`;

@@ -1,4 +1,4 @@
-/** Alert rules: the subjects each one finds now, with a sentence of cause. */
+/** Evaluates the alert rules: finds the subjects that each rule concerns now, with a sentence that says why. */
 
 import { X509Certificate } from 'node:crypto';
 import type { AlertSettings } from '../../core/snapshot.ts';
@@ -136,7 +136,7 @@ async function ofUpstreams(context: Watched, rule: AlertRule, states: readonly s
     });
 }
 
-/** For all active rules. Failures are reported by `onFault`, and their rules are in `unknown`. */
+/** Evaluates all active rules. A rule that fails is reported to `onFault` and returned in `unknown`. */
 export async function findAlerts(
   context: Watched,
   onFault: (rule: AlertRule, thrown: unknown) => void,
@@ -158,7 +158,7 @@ export async function findAlerts(
   return { found: found.flat(), unknown };
 }
 
-/** The condition of each rule, for people. */
+/** The condition of each rule as a sentence for people. */
 export function wordsOfRules({ errorShare, p95Ms }: AlertSettings): Readonly<Record<AlertRule, string>> {
   return {
     error_rate: `More than ${percent(errorShare)} of requests in ten minutes failed, with at least ${leastRequests} requests.`,

@@ -1,4 +1,4 @@
-/** Evaluates alert rules on one node at a time, by a lease in the store. Every channel gets an alert at least once, with the same ID. */
+/** Evaluates alert rules regularly, on the one node that holds a lease in the store, and sends each alert to every channel at least once. */
 
 import type { AlertMail, AlertWebhook } from '../../core/snapshot.ts';
 import type { AlertFacts, StoredAlert } from '../../core/store/alerts.ts';
@@ -10,9 +10,9 @@ import type { AlertChannel, AlertWatch } from '../context.ts';
 import { toInstant } from '../shapes/common.ts';
 import { findAlerts, type Watched } from './rules.ts';
 
-/** Sends alerts; each method rejects, or returns the result. */
+/** Sends an alert by each kind of channel; a method rejects where that fails. */
 export interface AlertWays {
-  /** Returns the status. */
+  /** Posts to a webhook and returns the status of its answer. */
   post(webhook: AlertWebhook, headers: Readonly<Record<string, string>>, body: string): Promise<number>;
   mail(
     mail: AlertMail,
@@ -31,10 +31,10 @@ export interface AlertWatchDeps {
 
 const standardEveryMs = 30_000;
 const leaseLooks = 3;
-/** In a row: a single minute opens and closes nothing. */
+/** How many evaluations in a row open or close an alert, so that a single bad minute does neither. */
 const looksToOpen = 2;
 const looksToClose = 3;
-/** Before a failed notification is retried; doubled each time, up to the longest. */
+/** The pause before a failed notification is retried; doubled each time, up to the longest. */
 const firstRetryMs = 30_000;
 const longestRetryMs = 15 * 60_000;
 const slackMs = 5_000;
@@ -54,10 +54,10 @@ const retryOf = ({ id }: StoredAlert, untold: string): string => `${id} ${untold
 
 export function createAlertWatch({ context, ways, node, everyMs = standardEveryMs }: AlertWatchDeps): AlertWatch {
   const { store, clock, log, configuration } = context;
-  /** The number of consecutive evaluations with the same result. */
+  /** For each alert, the number of consecutive evaluations that found it; below it, that did not. */
   const seen = new Map<string, number>();
   const gone = new Map<string, number>();
-  /** By alert, event and channel. Another node that takes over starts anew. */
+  /** Failed notifications by alert, event and channel. A node that takes over the lease starts anew. */
   const retries = new Map<string, Retry>();
 
   interface Way extends AlertChannel {
@@ -106,7 +106,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     return 'taken by the server';
   }
 
-  /** Webhooks get budget alerts directly, once for each threshold. */
+  /** Whether a channel gets the alert from here: webhooks get budget alerts directly, once for each threshold. */
   const isSentTo = (alert: AlertFacts, { kind }: AlertChannel): boolean => alert.rule !== 'budget' || kind === 'smtp';
 
   async function look(): Promise<void> {
@@ -156,7 +156,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     log.warn('alert opened', { rule, kind, subject, cause, alert: id });
   }
 
-  /** A silence also applies when the alert opens again. */
+  /** Until when the alert was silenced before it closed: a silence also applies when the alert opens again. */
   async function silenceOf(name: string, nowMs: number): Promise<number | undefined> {
     const before = await store.alerts.page({ isOpen: false, limit: mostOpen });
     const last = before.find((alert) => nameOf(alert) === name);
@@ -190,7 +190,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     }
   }
 
-  /** Returns the remaining notification. */
+  /** Sends one notification, named by event and channel; returns it where it must still be sent. */
   async function sendOne(untold: string, alert: StoredAlert, nowMs: number): Promise<string[]> {
     const [event = '', id = ''] = untold.split(':', 2);
     const way = listWays().find((one) => one.id === id);
@@ -249,7 +249,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
   };
 }
 
-/** Such as ECONNREFUSED, or a status: other messages contain addresses, which may hold secrets. */
+/** A failure as a code such as ECONNREFUSED, or a status. Other messages contain addresses, which may hold secrets. */
 function failureOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return 'no error';
   const code = Reflect.get(thrown, 'code');

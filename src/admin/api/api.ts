@@ -1,4 +1,4 @@
-/** Serves the admin endpoints over Hono: authenticates, validates, runs, and writes the response. Every failure becomes problem details. */
+/** Serves the admin endpoints over Hono: authenticates, validates, runs, and writes the response. Failures become problem details. */
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
@@ -90,7 +90,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
     };
   }
 
-  /** Masked texts in requests stand for the originals. */
+  /** Replaces masks in a request's texts by the original texts, which answers had masked because they look like secrets. */
   function unmasked(texts: Readonly<Record<string, string>>): Record<string, string> {
     const secrets = context.configuration.misplacedSecrets();
     if (secrets.size === 0) return texts;
@@ -100,7 +100,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
   return { fetch: async (request, surroundings) => app.fetch(request, surroundings) };
 }
 
-/** Hono answers HEAD by GET without its body: a stream would then never be read or ended. */
+/** Refuses HEAD for a stream: Hono would run GET without sending a body, and the stream would never be read or ended. */
 function refuseHeadOfStream({ streams }: Endpoint, { method }: Request): void {
   if (streams === undefined || method !== 'HEAD') return;
   throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
@@ -114,7 +114,7 @@ function methodsByPath(endpoints: readonly Endpoint[]): Map<string, Method[]> {
 
 const noQuery = z.strictObject({});
 
-/** A repeated parameter would be ambiguous: it is refused. */
+/** Reads the query's parameters; a repeated one is refused, because it would be ambiguous. */
 function readQuery(url: string): Record<string, string> {
   const query: Record<string, string> = Object.create(null);
   for (const [name, value] of new URL(url).searchParams) {
@@ -164,7 +164,7 @@ function toPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Answers are validated against their own schema, so that nothing undocumented is sent. */
+/** Writes an endpoint's result. It is validated against the answer's schema, so that nothing undocumented is sent. */
 async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> {
   if (result instanceof Response) return result;
   const reply = result instanceof Reply ? result : new Reply(result, {});
@@ -179,7 +179,7 @@ async function toAnswer(endpoint: Runnable, result: unknown): Promise<Response> 
   return new Response(body, { status: reply.status ?? endpoint.status ?? 200, headers });
 }
 
-/** Items of lists are validated and written one by one, to keep the event loop free. */
+/** Writes a body as JSON. Items of lists are validated and written one by one, to keep the event loop free. */
 async function write(shape: z.ZodType, body: unknown): Promise<string> {
   if (!(shape instanceof z.ZodObject) || !isMapping(body)) return toShownJson(z.parse(shape, body));
   const lists = new Map<string, string>();
@@ -196,7 +196,7 @@ async function write(shape: z.ZodType, body: unknown): Promise<string> {
   return `{${fields.join(',')}}`;
 }
 
-/** Names contain a service's secret only by mistake. */
+/** JSON in which texts that look like secrets are masked; names contain a service's secret only by mistake. */
 const toShownJson = (value: unknown): string => withMasks(JSON.stringify(value));
 
 function toResponse(problem: Problem): Response {
@@ -204,7 +204,7 @@ function toResponse(problem: Problem): Response {
   return new Response(toShownJson(problem.body()), { status: problem.status, headers });
 }
 
-/** The store's error class cannot be imported here. */
+/** Whether the store failed; compared by name, because the store's error class cannot be imported here. */
 const isStoreAway = (error: Error): boolean => error.name === 'StoreError';
 
 export async function readBody(request: Request, limitBytes: number): Promise<Buffer> {

@@ -1,4 +1,4 @@
-/** Server-sent events for the console: heartbeat, backpressure, and an end with the session. */
+/** Sends server-sent events to the console, with heartbeats and backpressure, and ends them with the session. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { type Caller, identityOf } from '../caller.ts';
@@ -8,13 +8,13 @@ import { type Needed, reaches } from '../roles.ts';
 export interface ServerEvent {
   /** Name of the event; default `message`. */
   readonly name?: string;
-  /** Sent back as `Last-Event-ID` on a reconnect. */
+  /** The event's ID, which the browser sends back as `Last-Event-ID` when it reconnects. */
   readonly id?: string;
-  /** Sent as JSON. */
+  /** The event's data, sent as JSON. */
   readonly data: unknown;
 }
 
-/** The reader, and how to check its permission again. */
+/** The reader of a stream, and how to check the reader's permission again. */
 interface Onlooker {
   readonly caller: Caller;
   readonly headers: Headers;
@@ -25,7 +25,7 @@ interface Onlooker {
 export type EventStreams = ReturnType<typeof createEventStreams>;
 
 export interface EventStreamLimits {
-  /** For one session, or one API token. */
+  /** Limit of streams for one session or one API token. */
   readonly each: number;
   readonly all: number;
 }
@@ -40,9 +40,9 @@ interface OpenStream {
 
 const standardLimits: EventStreamLimits = { each: 8, all: 64 };
 const lookEveryMs = 1_000;
-/** Well below proxies' idle timeouts. */
+/** Permission checks between two heartbeats; the resulting interval is well below proxies' idle timeouts. */
 const looksPerBeat = 15;
-/** A reader reconnects after this time. */
+/** The pause after which a browser reconnects. */
 const comeAgainMs = 2_000;
 
 export function createEventStreams(limits: EventStreamLimits = standardLimits) {
@@ -74,9 +74,7 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
   }
 
   return {
-    /**
-     * Sends the events of `events`, as fast as the reader takes them; it must end soon after its signal. Throws a Problem where too many are open.
-     */
+    /** Sends the events as fast as the reader takes them; `events` must end soon after its signal. Throws a Problem beyond the limits. */
     open(onlooker: Onlooker, needs: Needed, events: (signal: AbortSignal) => AsyncIterable<ServerEvent>) {
       const caller = identityOf(onlooker.caller);
       const own = [...streams].filter((stream) => stream.caller === caller).length;
@@ -172,7 +170,7 @@ function toBody(
   );
 }
 
-/** They share a credential: if it is invalid for one, it is for all. */
+/** Ends the streams of one credential that may no longer be read; the credential is checked once for all of them. */
 async function endUnauthorised(streams: readonly OpenStream[]): Promise<void> {
   const [first] = streams;
   if (first === undefined) return;
@@ -192,7 +190,7 @@ function mayStill(caller: Caller, needs: Needed): boolean {
   return needs === 'member' ? caller.kind === 'member' : reaches(caller.role, needs);
 }
 
-/** JSON has no raw line breaks, so one line of data is enough. */
+/** An event in the text form of server-sent events; JSON has no raw line breaks, so one line of data is enough. */
 function toText({ name, id, data }: ServerEvent): string {
   const lines = [`data: ${withMasks(JSON.stringify(data))}`];
   if (id !== undefined) lines.unshift(`id: ${id}`);

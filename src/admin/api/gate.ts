@@ -1,4 +1,4 @@
-/** Authorisation of an admin call: role, step-up proof, and for writes a check that the console itself sent them (CSRF). */
+/** Decides whether a caller may use an endpoint: by role and recent proof of identity, and for writes that the console sent them (CSRF). */
 
 import { timingSafeEqual } from 'node:crypto';
 import { checkProof } from '../access/sign-in.ts';
@@ -10,7 +10,7 @@ import { reaches } from '../roles.ts';
 export const csrfHeader = 'x-postern-csrf';
 
 interface Circumstances {
-  /** The console's URL behind a proxy, which may use another host name towards the gateway. */
+  /** The URL under which people reach the console; a proxy may use another host name towards the gateway. */
   readonly consoleUrl: string | undefined;
   readonly nowMs: number;
 }
@@ -41,7 +41,7 @@ export function checkAccess(
   if (proof === true) checkProof(caller, nowMs);
 }
 
-/** Browsers attach cookies to any request: a request forced by another page lacks the token that only our page knows. */
+/** Refuses writes without the console's CSRF token: browsers attach cookies even to requests that another page forces. */
 function checkOrigin(caller: Caller, request: Request, consoleUrl: string | undefined): void {
   const site = request.headers.get('sec-fetch-site');
   const forged = new Problem('forged_request', { detail: 'Reload the console and try again there.' });

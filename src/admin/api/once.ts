@@ -1,4 +1,4 @@
-/** Idempotency keys: a repeated write with the same key runs once and gets the same response. In memory. */
+/** Runs a repeated write with the same `Idempotency-Key` only once, and answers each with the same response. In memory. */
 
 import { hash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
@@ -11,7 +11,7 @@ const form = /^[\x21-\x7e]{1,200}$/;
 
 interface Done {
   readonly atMs: number;
-  /** Of the body: a repetition is equal to the byte. */
+  /** The digest of the body: a repetition must be equal to the byte. */
   readonly digest: string;
   readonly response: Promise<Response>;
 }
@@ -20,7 +20,7 @@ export interface Asked {
   readonly caller: Caller;
   readonly request: Request;
   readonly body: Buffer;
-  /** The `Idempotency-Key`. */
+  /** The value of `Idempotency-Key`. */
   readonly key: string;
 }
 
@@ -59,7 +59,7 @@ export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
   };
 }
 
-/** Keys are separate for each caller and path: answers are not shared. */
+/** The name under which a response is kept. It has the caller and the path, so that no other caller gets the response. */
 function nameOf({ caller, request: { method, url }, key }: Asked): string {
   const owner = caller.kind === 'member' ? caller.memberId : identityOf(caller);
   return JSON.stringify([caller.kind, owner, method, new URL(url).pathname, key]);

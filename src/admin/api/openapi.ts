@@ -9,13 +9,13 @@ import { csrfHeader } from './gate.ts';
 
 type Json = Record<string, unknown>;
 
-/** `/api/models/:id` to `/api/models/{id}`. */
+/** Converts a path such as `/api/models/:id` to `/api/models/{id}`. */
 export const toTemplate = (path: string): string => path.replace(/:(\w+)(\{[^}]*\})?/g, '{$1}');
 
 export const toAdminDocument = (endpoints: readonly Endpoint[], version: string): Json =>
   atOnce(describing(endpoints, version));
 
-/** It may pause at every `yield`. */
+/** Builds the document. It may pause at every `yield`. */
 export function* describing(endpoints: readonly Endpoint[], version: string): Generator<undefined, Json, undefined> {
   const paths: Record<string, Json> = {};
   for (const endpoint of endpoints) {
@@ -53,7 +53,7 @@ export function* describing(endpoints: readonly Endpoint[], version: string): Ge
   };
 }
 
-/** How every document begins. */
+/** The members with which every document begins. */
 export const openapiOf = (title: string, version: string, description: string): Json => ({
   openapi: '3.1.0',
   info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
@@ -86,7 +86,7 @@ function toOperation(endpoint: Endpoint): Json {
   };
 }
 
-/** Endpoints that need a fresh proof accept no token. */
+/** The credentials that an endpoint accepts: no API token where it needs a recent proof of identity. */
 function securityOf({ method, needs, proof }: Endpoint): Json {
   if (needs === 'anyone') return { security: [] };
   if (method === 'GET') return {};
@@ -104,7 +104,7 @@ function describeCallers(needs: Needed): string {
   return `Needs the role ${needs}${needs === 'owner' ? '' : ' or a higher one'}.`;
 }
 
-/** `GET /api/ledger/:id/capture` is `getLedgerByIdCapture`: unique, like method and path together. */
+/** A unique operation ID from method and path: `GET /api/ledger/:id/capture` becomes `getLedgerByIdCapture`. */
 function toOperationId({ method, path }: Pick<Endpoint, 'method' | 'path'>): string {
   const words = toTemplate(path)
     .split('/')
@@ -178,7 +178,7 @@ function properties(shape: z.ZodType | undefined) {
   return { properties: (schema.properties ?? {}) as Readonly<Record<string, Json>>, required: names };
 }
 
-/** Schemas are inlined: the document has no names for them. */
+/** Converts a Zod schema to JSON Schema, with all schemas inlined because the document has no names for them. */
 export function toSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
   const { $schema: _, ...schema } = z.toJSONSchema(shape, {
     io,

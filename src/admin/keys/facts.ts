@@ -1,4 +1,4 @@
-/** States of a key, and where it can be declared. */
+/** Lists the states that a key can have, and the places where it can be declared. */
 
 export const keyStates = ['active', 'expired', 'revoked'] as const;
 

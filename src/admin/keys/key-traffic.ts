@@ -1,4 +1,4 @@
-/** The last use of keys, and lists of keys sorted by it or by their traffic. */
+/** Reads when keys were last used, and sorts lists of keys by that or by their traffic. */
 
 import type * as z from 'zod';
 import { wholeStretch } from '../../core/store/series.ts';
@@ -11,12 +11,12 @@ import { type AnyKey, isStored } from './key-view.ts';
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
-/** As many as are put in order; the others stand behind them. */
+/** Limit of keys whose minute of last use is read; for further keys only the hour or day is known. */
 const mostKeys = 100_000;
 
 const recently = createRecently(15_000);
 
-/** The minute of the last use within two hours, else the hour or the day. */
+/** When each key was last used: the minute within the last two hours, else the hour or the day. */
 const readLastUse = (context: AdminContext): Promise<ReadonlyMap<string, number>> =>
   recently(context, 'last use', async () => {
     const toMs = context.clock.nowMs();
@@ -39,7 +39,7 @@ const readLastUse = (context: AdminContext): Promise<ReadonlyMap<string, number>
 
 type Order = Pick<z.output<typeof keyQuery>, 'sort' | 'direction'>;
 
-/** Keys without a figure count as having the least. */
+/** The keys in the requested order; keys without a figure count as having the least. */
 export async function inOrder(
   keys: readonly AnyKey[],
   { sort, direction }: Order,

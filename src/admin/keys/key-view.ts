@@ -1,4 +1,4 @@
-/** Keys of the store and of the file, as the admin API shows them. */
+/** Converts keys of the store and of the file to the form that the admin API shows. */
 
 import type * as z from 'zod';
 import { type KeyRecord, type KeyTerms, keyStateOf } from '../../core/key.ts';
@@ -13,7 +13,7 @@ export type AnyKey = StoredKey | KeyRecord;
 
 export const isStored = (key: AnyKey): key is StoredKey => key.managedBy === 'store';
 
-/** The file's keys in its order, then the store's, the newest first. */
+/** All keys: those of the file in its order, then those of the store, the newest first. */
 export async function listKeys({ store, configuration }: AdminContext): Promise<AnyKey[]> {
   const stored = await store.keys.list();
   stored.sort((a, b) => b.createdAtMs - a.createdAtMs || (a.id < b.id ? 1 : -1));
@@ -31,7 +31,7 @@ export async function findKey(id: string, { store, configuration }: AdminContext
   return key;
 }
 
-/** A key that can be changed here. */
+/** The stored key with this ID; throws where it does not exist, or is declared in the file and so cannot be changed here. */
 export async function findStoredKey(id: string, context: AdminContext): Promise<StoredKey> {
   const key = await findKey(id, context);
   if (isStored(key)) return key;
@@ -42,7 +42,7 @@ export async function findStoredKey(id: string, context: AdminContext): Promise<
   });
 }
 
-/** Never repeats the argument: it may be a secret. */
+/** The error for an unknown key. It never repeats what was sent, which may be a secret. */
 export function unknownKey(): Problem {
   return new Problem('not_found', { detail: 'There is no key with this ID; look at the list of keys.' });
 }
@@ -68,7 +68,7 @@ export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input
   };
 }
 
-/** As in the file, without unset fields. */
+/** The settings of a key as in the configuration file, without unset fields. */
 export function toDocument(
   key: KeyTerms & { readonly name?: string },
   { keyTerms }: AdminContext,

@@ -1,4 +1,4 @@
-/** Budget use of a key or project, its spending per day, and a forecast. */
+/** Reports how much of its budgets a key or project has used, its spending per day, and a forecast. */
 
 import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
@@ -15,9 +15,9 @@ type BudgetState = z.input<typeof budgetState>;
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
-/** Limit for budgets without a beginning. */
+/** Limit of days that are reported for a budget without a beginning. */
 const mostDays = 366;
-/** The recent time by which it is estimated how long a budget lasts. */
+/** How far back spending is averaged to estimate how long a budget lasts. */
 const paceMs = 30 * dayMs;
 
 type Spender = Pick<AdminContext, 'store' | 'clock'>;
@@ -103,7 +103,7 @@ interface Step {
   readonly nanos: number;
 }
 
-/** The money spent by the end of each step; the last point is the budget's present state. */
+/** The sum spent by the end of each step; the last point is the budget's present state. */
 function toPoints(
   steps: readonly Step[],
   { firstMs, nowMs, stepMs }: { readonly firstMs: number; readonly nowMs: number; readonly stepMs: number },
@@ -121,7 +121,7 @@ function toPoints(
   return points;
 }
 
-/** Nano-dollars per millisecond: over the period so far, or over the last days for budgets without a period. */
+/** The rate of spending, in nano-dollars per millisecond: over the period so far, or over the last days for a budget without one. */
 function paceOf(
   steps: readonly Step[],
   spentNanos: number,

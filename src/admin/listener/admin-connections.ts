@@ -1,27 +1,27 @@
-/** Connection quota of the admin listener: idle connections are closed for new ones, and metrics and probes have a reserve. */
+/** Limits the connections of the admin listener: closes idle ones for new ones, and keeps a reserve for metrics and probes. */
 
 import type { Socket } from 'node:net';
 import { toNetwork } from '../../lib/addresses/network-of.ts';
 
 export interface ConnectionLimits {
-  /** In all, beside the reserved ones. */
+  /** Limit of connections in all, without the reserved ones. */
   readonly most: number;
-  /** Per address (IPv6: per /64). */
+  /** Limit of connections per address (for IPv6, per /64). */
   readonly mostAnAddress: number;
   readonly mostIdle: number;
-  /** Above all of these, for metrics and probes only. */
+  /** Connections above all other limits, for metrics and probes only. */
   readonly reserved: number;
 }
 
-/** Above this share, idle connections are kept only briefly. */
+/** Share of the limit above which idle connections are only kept briefly. */
 const pressureShare = 0.5;
 
-/** `isProxy`: many people share that address. */
+/** `isProxy`: whether many people share an address, so that no limit per address applies. */
 export function createAdminConnections(limits: ConnectionLimits, isProxy: (address: string) => boolean) {
   const open = createConnectionPool();
   const reserved = createConnectionPool();
 
-  /** An address at its limit loses one of its own idle connections; else the longest idle one of all is closed. */
+  /** Whether a connection can be admitted, if necessary by closing an idle one: of the same address at its limit, else the longest idle of all. */
   function hasCapacity(network: string, isCounted: boolean): boolean {
     if (isCounted && open.countOf(network) >= limits.mostAnAddress) return open.evict(network);
     return open.size() < limits.most || open.evict();
@@ -47,7 +47,7 @@ export function createAdminConnections(limits: ConnectionLimits, isProxy: (addre
       socket.once('close', () => pool.leave(socket));
     },
 
-    /** A request begins; false for a connection of the reserve. */
+    /** Notes that a request begins; false where its connection belongs to the reserve. */
     begin(socket: Socket) {
       reserved.work(socket, 1);
       return open.work(socket, 1);
@@ -72,7 +72,7 @@ type ConnectionPool = ReturnType<typeof createConnectionPool>;
 
 function createConnectionPool() {
   const connections = new Map<Socket, OpenConnection>();
-  /** Idle, the longest first. */
+  /** The idle connections, the longest idle first. */
   const idle = new Set<Socket>();
 
   function leave(socket: Socket): void {
@@ -96,7 +96,7 @@ function createConnectionPool() {
       idle.add(socket);
     },
 
-    /** Changes the number of requests; false where the connection is in the other pool. */
+    /** Changes the number of a connection's requests; false where the connection is in the other pool. */
     work(socket: Socket, change: 1 | -1): boolean {
       const connection = connections.get(socket);
       if (connection === undefined) return false;
@@ -106,7 +106,7 @@ function createConnectionPool() {
       return true;
     },
 
-    /** True where an idle one was closed; it no longer counts. */
+    /** Closes the longest idle connection, if any, and returns whether there was one. */
     evict(network?: string): boolean {
       for (const socket of idle) {
         if (network !== undefined && connections.get(socket)?.network !== network) continue;

@@ -10,7 +10,7 @@ type Fetch = (request: Request, incoming: IncomingMessage) => Promise<Response>;
 
 export type RequestListener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
-/** Faults after the answer's head are reported by `onFault`, and close the connection. */
+/** Faults that occur after the answer's head was sent are reported to `onFault`, and close the connection. */
 export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => void): RequestListener {
   async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     const left = new AbortController();
@@ -42,10 +42,10 @@ export function createFetchListener(fetch: Fetch, onFault: (error: unknown) => v
   return (incoming, outgoing) => void answer(incoming, outgoing);
 }
 
-/** Methods that no `Request` may have. */
+/** Methods that the `Request` class refuses. */
 const noMethods: readonly string[] = ['CONNECT', 'TRACE', 'TRACK'];
 
-/** Undefined for an invalid request, such as method TRACE or an invalid port: anyone can send that, so it is not logged. */
+/** Converts a request; undefined for an invalid one. Anyone can send a method TRACE or an invalid port, so that is not logged. */
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', url = '/', headersDistinct } = incoming;
   const headers = new Headers();

@@ -1,4 +1,4 @@
-/** The admin listener: plain HTTP on its own address, separate from the clients' listener. */
+/** Listens for admin requests: plain HTTP on its own address, separate from the clients' listener. */
 
 import { hash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,40 +18,40 @@ import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
 import { type ConnectionLimits, createAdminConnections } from './admin-connections.ts';
 
-/** The response for a path: content type and text, by the caller's preference. */
+/** The response for a path: content type and text, which the caller's `Accept` header may choose. */
 interface Page {
   type(accept: string | undefined): string;
-  /** A long text comes in pieces: each is written on its own, and requests are served in between. */
+  /** The text. A long one comes in pieces: each is written by itself, and other requests are served in between. */
   text(accept: string | undefined): string | Promise<string | Iterable<string>>;
 }
 
 export interface AdminListenerDeps {
-  /** The present ones; host and port apply only at the start. */
+  /** The present settings; host and port are only read at the start. */
   settings(): ConsoleSettings;
-  /** By path. */
+  /** Responses by path. */
   readonly pages: Readonly<Record<string, Page>>;
-  /** Answers all other requests, with its own authorisation. */
+  /** Answers every request that has no page; it authorises them itself. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
-  /** Whether the address is a proxy, which many people share: it has no limit of its own. */
+  /** Whether an address is a proxy, which many people share, so that it has no connection limit of its own. */
   readonly isProxy?: (address: string) => boolean;
   /** Called with faults that callers must not see. */
   onFault(error: unknown): void;
 }
 
-/** Other machines could reach it, and it requires no token. */
+/** The error for a listener without a token that other machines could reach. */
 export class OpenListenerError extends Error {
   override readonly name = 'OpenListenerError';
 }
 
 const maxHeaderBytes = 8 * 1024;
 const maxHeaders = 50;
-/** A browser uses six, and one for each live view. */
+/** Limits of connections; one browser uses six, and one more for each live view. */
 const connectionLimits: ConnectionLimits = { most: 256, mostAnAddress: 64, mostIdle: 128, reserved: 16 };
 const headersTimeoutMs = 5_000;
 const requestTimeoutMs = 10_000;
 const keepAliveTimeoutMs = 75_000;
 const shortKeepAliveTimeoutMs = 5_000;
-/** For readers that stopped reading. */
+/** Timeout of a response whose reader has stopped reading. */
 const silenceTimeoutMs = 90_000;
 
 const strictHeaders: OutgoingHttpHeaders = {
@@ -68,7 +68,7 @@ export function createAdminListener(deps: AdminListenerDeps) {
   const connections = createAdminConnections(connectionLimits, isProxy);
   const known = new Map(Object.entries(pages));
 
-  /** Connections of the reserve for metrics and probes close after their answer, so that the next one is free. */
+  /** Answers a request. A connection of the reserve is closed after its answer, so that it is free for the next probe. */
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { socket } = request;
     const isOpenToAll = connections.begin(socket);
@@ -206,7 +206,7 @@ function toCode(parserCode: string): RefusalCode {
   return parserCode === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request';
 }
 
-/** Against DNS rebinding: a web page can point its own name at this machine; `Host` then has that name. Throws a Refusal. */
+/** Refuses other names in `Host`, against DNS rebinding: a web page can point its own name at this machine. Throws a Refusal. */
 function checkHost(request: IncomingMessage, { host: configuredHost, url }: ConsoleSettings): void {
   const names = request.headersDistinct.host ?? [];
   const [written = ''] = names;
@@ -219,7 +219,7 @@ function checkHost(request: IncomingMessage, { host: configuredHost, url }: Cons
   throw new Refusal('host_not_allowed');
 }
 
-/** Without port and brackets, in lower case. */
+/** The host name or address in `Host`, without port and brackets, in lower case. */
 function nameIn(host: string): string | undefined {
   const [, v6, name] = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::\d{1,5})?$/.exec(host) ?? [];
   return (v6 ?? name)?.toLowerCase();
@@ -233,7 +233,7 @@ function isOwnAddress(address: string): boolean {
   return own.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Throws a Refusal. */
+/** Throws a Refusal where the request lacks the configured token, or comes from another machine while none is configured. */
 export function checkToken(request: IncomingMessage, { token }: ConsoleSettings): void {
   // Without one, only this machine may connect, whatever the settings became since the start.
   if (token === undefined && isLoopback(request.socket.localAddress ?? '')) return;
@@ -248,7 +248,7 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer');
 }
 
-/** Errors before a request reaches the API, in the common error shape. */
+/** The errors of requests that never reach the API, in the common error shape. */
 const refusals = {
   malformed_request: {
     status: 400,
@@ -287,7 +287,7 @@ type RefusalCode = keyof typeof refusals;
 class Refusal extends Error {
   readonly code: RefusalCode;
   readonly status: number;
-  /** Names and values. */
+  /** Headers of the response, by name. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(code: RefusalCode, headers: Readonly<Record<string, string>> = {}) {

@@ -6,13 +6,13 @@ import { extname } from 'node:path';
 import { codeOf } from '../../lib/thrown.ts';
 
 interface SiteDeps {
-  /** Absolute; the output of `npm run build:console`. */
+  /** The absolute path of the output of `npm run build:console`. */
   readonly directory: string;
-  /** Unique and unpredictable. */
+  /** Makes a unique and unpredictable value for each page. */
   readonly nonce?: () => string;
 }
 
-/** The nonce's placeholder in index.html. */
+/** The text in index.html that the nonce replaces. */
 const noncePlaceholder = '__NONCE__';
 
 const noFiles: ReadonlyMap<string, BuiltFile> = new Map();
@@ -32,7 +32,7 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
   let before = noFiles;
   let reading: Promise<void> | undefined;
 
-  /** Checks for another build, one check at a time. */
+  /** Reads the files again if there is another build; one check at a time. */
   function refresh(): Promise<void> {
     reading ??= readIfNew()
       .catch((error: unknown) => {
@@ -75,7 +75,7 @@ export function createSite({ directory, nonce = () => randomBytes(18).toString('
   }
 
   return {
-    /** Undefined: there is no such file or page. */
+    /** The response for a path; undefined where there is no such file or page. */
     async find(request: Request): Promise<Response | undefined> {
       const { method, headers } = request;
       if (method !== 'GET' && method !== 'HEAD') return undefined;
@@ -125,7 +125,7 @@ function chooseCoding({ bytes }: BuiltFile, accepted: string): Coding {
   return 'identity';
 }
 
-/** A page's path may contain dots, like a file's: `Accept` decides, which also excludes clients that mistook this listener. */
+/** Whether a page is asked for. `Accept` decides, as a page's path may have dots like a file's; it also excludes lost API clients. */
 function isPage(pathname: string, accept: string): boolean {
   return pathname === '/' || (accept.includes('text/html') && !/^\/(assets|v1|v2)\//.test(pathname));
 }
@@ -171,13 +171,13 @@ npm run build:console</pre>
 </html>
 `;
 
-/** Reads the built console: every file with its compressed forms and content type. */
+/** The forms in which each file of the built console is kept and sent. */
 type Coding = 'identity' | 'br' | 'gzip';
 
 interface BuiltFile {
   readonly type: string;
   readonly digest: string;
-  /** Its name contains a content hash. */
+  /** Whether the file's name contains a hash of its content. */
   readonly isHashed: boolean;
   readonly bytes: { readonly identity: Buffer; readonly br: Buffer | undefined; readonly gzip: Buffer | undefined };
 }
@@ -194,7 +194,7 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** By URL path. Files of unknown types are left out. */
+/** Reads the built files, by URL path; files of unknown types are left out. */
 async function readBuild(directory: string): Promise<Map<string, BuiltFile>> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   const names = new Set(

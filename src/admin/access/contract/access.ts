@@ -1,4 +1,4 @@
-/** Contract: sign-in and re-authentication, members, invitations, a member's own settings, and API tokens. */
+/** Declares the endpoints for sign-in, re-authentication, members, invitations, a member's own settings, and API tokens. */
 
 import type {
   PublicKeyCredentialCreationOptionsJSON,
@@ -31,7 +31,7 @@ const nameOf = (missing: string, most: number) =>
 const name = nameOf('Give a name that other members recognise.', 100);
 const passkeyName = nameOf('Give the device a name, such as "Laptop".', 60);
 
-/** Longer than any accepted password, and short enough for cheap hashing. */
+/** Longer than any accepted password, and short enough to be hashed cheaply. */
 const password = z.string().max(1_000, 'Use at most 200 characters.');
 const linkToken = z.string().min(1).max(200).describe('The part of the link after `#token=`.');
 
@@ -44,27 +44,27 @@ export const member = z.object({
   role,
   createdAt: instant,
   lastSeenAt: instant.nullable(),
-  /** Ways in which this member can sign in. */
+  /** Whether this member can sign in with a password; below it, the number of passkeys. */
   hasPassword: z.boolean(),
   passkeys: z.number().int(),
-  /** Signed in by the identity provider before. */
+  /** True once the member has signed in through the identity provider. */
   hasIdentityProvider: z.boolean(),
-  /** Cannot sign in until an owner enables it. */
+  /** True where the member cannot sign in until an owner enables it. */
   disabled: z.boolean(),
 });
 
-/** The console's first request. */
+/** The answer to the console's first request: who is signed in, and how people can sign in. */
 export const session = z.object({
-  /** Null: not signed in. */
+  /** The signed-in member; null where nobody is signed in. */
   member: member.nullable(),
-  /** Sent as `x-postern-csrf` with every write; null unless signed in. */
+  /** The client sends it as `x-postern-csrf` with every write; null unless signed in. */
   csrfToken: z.string().nullable(),
   /** True until the set-up link creates the first owner. */
   needsSetUp: z.boolean(),
   signIn: z.object({
     password: z.boolean(),
     passkey: z.boolean(),
-    /** The button's text; null without an identity provider. */
+    /** The text of the button for the identity provider; null where none is configured. */
     oidc: z
       .object({
         title: z.string(),
@@ -95,9 +95,9 @@ export const endSession = accessEndpoint('DELETE /api/session', 'anyone', { summ
 
 export const lookedUp = z.object({
   kind: z.enum(invitationKinds),
-  /** Null for the set-up, where the first owner enters it. */
+  /** The invited person's e-mail address; null for the set-up, where the first owner enters it. */
   email: z.string().nullable(),
-  /** For a reset only. */
+  /** The member's name; only set where the link resets a password. */
   name: z.string().nullable(),
   role,
   expiresAt: instant,
@@ -119,7 +119,7 @@ export const acceptInvitation = accessEndpoint('POST /api/invitations/accept', '
   summary: 'Accept an invitation, or set a new password with a reset link',
   body: z.strictObject({
     token: linkToken,
-    /** Not needed for a password reset. */
+    /** The member's name; not needed for a password reset. */
     name: name.optional(),
     password,
   }),
@@ -152,10 +152,10 @@ export const passkey = z.object({
   lastUsedAt: instant.nullable(),
 });
 
-/** A device's answer in the JSON form of the browser's API. */
+/** What the browser returns after the device has signed, in the JSON form of the browser's API. */
 const deviceAnswer = z.record(z.string(), z.unknown());
 
-/** Options for a device, made by a library, and sent unchanged. */
+/** The schema of options that a library makes for a passkey's device; they are sent unchanged. */
 const optionsOf = <Options extends object>() =>
   z.custom<Options>((value) => typeof value === 'object' && value !== null).meta({ type: 'object' });
 
@@ -229,7 +229,7 @@ export const invitation = z.object({
   expiresAt: instant,
 });
 
-/** No body is the same as an empty object. */
+/** The body of a reset; no body is the same as an empty object. */
 const reset = z
   .strictObject({
     keep: z.array(z.enum(memberMeans)).optional().describe('What stays valid; by default nothing does.'),
@@ -237,7 +237,7 @@ const reset = z
   .optional();
 
 export const madeLink = z.object({
-  /** To be given to the person; shown only now. */
+  /** To be given to the person; it cannot be shown again. */
   link: z.string(),
   expiresAt: instant,
 });
@@ -246,7 +246,7 @@ export const listMembers = membersEndpoint('GET /api/members', 'viewer', {
   summary: 'List members and open invitations',
   answer: z.object({
     items: z.array(member),
-    /** Not accepted yet; the links themselves are shown once, when they are created. */
+    /** Open invitations. Their links are only shown once, when they are created. */
     invitations: z.array(invitation),
   }),
 });
@@ -291,7 +291,7 @@ export const resetMember = membersEndpoint('POST /api/members/:id/reset', 'owner
 
 export const ownSession = z.object({
   id: z.string(),
-  /** The requesting session. */
+  /** True for the session that makes this request. */
   current: z.boolean(),
   method: z.enum(sessionMethods),
   address: z.string(),
@@ -310,7 +310,7 @@ export const changeMe = meEndpoint('PATCH /api/me', 'member', {
 export const changePassword = meEndpoint('POST /api/me/password', 'member', {
   summary: 'Set a new password: all other sessions end, and this one gets a new cookie',
   body: z.strictObject({
-    /** Absent where the member has none yet. */
+    /** The present password; absent where the member has none yet. */
     current: password.optional(),
     next: password,
   }),
@@ -342,7 +342,7 @@ export const apiToken = z.object({
 
 export const madeApiToken = z.object({
   token: apiToken,
-  /** Shown only now. */
+  /** The token itself; it cannot be shown again. */
   secret: z.string(),
 });
 

@@ -1,4 +1,4 @@
-/** Endpoints: members and roles, a member's own settings, and API tokens. */
+/** Implements the endpoints for members and roles, a member's own settings, and API tokens. */
 
 import type { StoredToken } from '../../../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
@@ -66,7 +66,7 @@ export const resetMember = implement(contract.resetMember, async ({ context, par
   return { link: made.link, expiresAt: toInstant(made.invitation.expiresAtMs) };
 });
 
-/** Members cannot lock themselves out by mistake, nor raise their own role. */
+/** Refuses changes of the caller's own account here: members cannot lock themselves out by mistake, nor raise their own role. */
 function refuseOneself(caller: Caller, memberId: string): void {
   if (caller.kind === 'nobody' || caller.memberId !== memberId) return;
   throw new Problem('not_allowed', { detail: 'You cannot do this to yourself; ask another owner.' });
@@ -175,7 +175,7 @@ export const revokeToken = implement(contract.revokeToken, async ({ context: { s
   await store.tokens.revoke(token.id, actorOf(caller));
 });
 
-/** The member whose tokens the caller may see; undefined for all. */
+/** The ID of the member whose tokens the caller may see; undefined where the caller may see those of all members. */
 function scopeOf(caller: Caller): string | undefined {
   if (caller.kind === 'nobody') return '';
   return caller.role === 'owner' ? undefined : caller.memberId;

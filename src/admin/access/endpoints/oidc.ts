@@ -1,4 +1,4 @@
-/** Endpoints: sign-in through the identity provider, with redirect and callback. Errors end on a page of the console. */
+/** Implements the endpoints of sign-in through the identity provider: redirect and callback. Errors end on a page of the console. */
 
 import { readJson } from '../../../lib/json/read-json.ts';
 import type { Caller } from '../../caller.ts';
@@ -13,9 +13,9 @@ import { asMember, checkAuthentication } from '../sign-in.ts';
 const { path } = contract.beginOidc;
 const memoSeconds = 600;
 
-/** Over https no page of a neighbouring host can set it, and so complete its own sign-in here. */
+/** The cookie's name. With this prefix no page of a neighbouring host can set the cookie, and complete its own sign-in with it. */
 const memoCookieOf = (isSecure: boolean): string => (isSecure ? '__Host-postern_oidc' : 'postern_oidc');
-/** The attributes that such a prefix requires. */
+/** The cookie's attributes; the prefix `__Host-` requires those over https. */
 const memoAttributesOf = (isSecure: boolean): string =>
   `Path=${isSecure ? '/' : path}; HttpOnly; SameSite=Lax${isSecure ? '; Secure' : ''}`;
 
@@ -67,7 +67,7 @@ const notTheSame =
   'You signed in as another person at the identity provider; sign in there as the member that is signed in here.';
 const tookTooLong = 'The sign-in took too long, or began in another browser; begin again.';
 
-/** Callers need no role here, as with signing in. */
+/** The session that proves itself once more. Callers need no role for that, as for signing in. */
 function toProver(caller: Caller): OidcProver {
   const { memberId, sessionId } = asMember(caller);
   return { memberId, sessionId };
@@ -79,14 +79,14 @@ function providerOf({ oidc }: AdminContext) {
   throw new Problem('not_found', { detail: 'No identity provider is configured (console.oidc); sign in another way.' });
 }
 
-/** The URL as given to the provider, even behind a proxy. */
+/** The callback's URL as the provider knows it, which a proxy may have changed. */
 function urlOf({ context, headers, query }: Callback): URL {
   const url = new URL(`${context.access.consoleUrl(headers)}${path}/callback`);
   for (const [name, value] of Object.entries(query)) if (typeof value === 'string') url.searchParams.set(name, value);
   return url;
 }
 
-/** `page` shows faults. */
+/** Runs a step of the sign-in; a failure leads to the page, which shows it. */
 async function leading(page: string, lead: () => Promise<Response>): Promise<Response> {
   try {
     return await lead();
@@ -103,7 +103,7 @@ function leadTo(location: string, cookies: readonly string[]): Response {
   return new Response(null, { status: 303, headers });
 }
 
-/** Only a page of this console, whatever a link named. */
+/** The page to return to: only a page of this console, whatever the link contained. */
 function toPage(written = '/'): string {
   const here = 'http://console.invalid';
   const url = URL.parse(written, here);
@@ -112,7 +112,7 @@ function toPage(written = '/'): string {
   return `${url.pathname.replace(/^\/{2,}/, '/')}${url.search}`;
 }
 
-/** Lax: the browser comes back from another site. Only this browser sees it. */
+/** The cookie that keeps the state of a sign-in. `SameSite=Lax`, because the browser comes back from another site. */
 function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
   const value = Buffer.from(JSON.stringify(kept)).toString('base64url');
   const isSecure = isSecureAt(consoleUrl);
@@ -121,7 +121,7 @@ function toMemoCookie(kept: OidcMemo, consoleUrl: string): string {
 
 const isSecureAt = (consoleUrl: string): boolean => consoleUrl.startsWith('https:');
 
-/** Undefined where it is too old, or of another browser. */
+/** The state of the sign-in that this browser began; undefined where it is too old, or began in another browser. */
 function readMemo(headers: Headers, isSecure: boolean): OidcMemo | undefined {
   const value = readOnlyCookie(headers, memoCookieOf(isSecure)) ?? '';
   return oidcMemo.safeParse(readJson(Buffer.from(value, 'base64url').toString('utf8'))).data;

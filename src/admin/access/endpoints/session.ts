@@ -1,4 +1,4 @@
-/** Endpoints: sign-in and sign-out by password, link or passkey, and re-authentication before sensitive actions. */
+/** Implements the endpoints for sign-in and sign-out by password, link or passkey, and for re-authentication before sensitive actions. */
 
 import type * as z from 'zod';
 import type { OidcSettings } from '../../../core/snapshot.ts';

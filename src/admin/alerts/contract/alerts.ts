@@ -1,4 +1,4 @@
-/** Contract: open and past alerts, channels, and silences. */
+/** Declares the endpoints for open and past alerts, channels, and silences. */
 
 import * as z from 'zod';
 import { alertRules, alertSubjects } from '../../../core/store/alerts.ts';

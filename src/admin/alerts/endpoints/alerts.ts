@@ -1,4 +1,4 @@
-/** Endpoints: open and past alerts, rules and channels, tests, and silences. */
+/** Implements the endpoints for open and past alerts, rules and channels, tests, and silences. */
 
 import type * as z from 'zod';
 import { alertRules, type StoredAlert } from '../../../core/store/alerts.ts';

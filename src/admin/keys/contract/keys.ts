@@ -1,4 +1,4 @@
-/** Contract: keys, projects and their spending. */
+/** Declares the endpoints for keys, projects and their spending. */
 
 import * as z from 'zod';
 import { budgetPeriods } from '../../../core/caps.ts';
@@ -28,7 +28,7 @@ export const keyDocument = z.object({
   ...keyTermsDocument.shape,
 });
 
-/** Validated by the configuration file's schema, with its messages. */
+/** The settings of a key in a request: validated by the configuration file's schema, with its messages. */
 const writtenKey = z.record(z.string(), z.unknown()).meta({
   description: `The fields of \`document\`, in the words of the configuration file: ${Object.keys(keyDocument.shape).join(', ')}; \`expires\` may be a date, a time, or from now such as \`30d\`.`,
   examples: [

@@ -1,4 +1,4 @@
-/** Endpoints: keys, projects and their spending. */
+/** Implements the endpoints for keys, projects and their spending. */
 
 import type * as z from 'zod';
 import type { BudgetPeriod, Holder } from '../../../core/caps.ts';
@@ -31,7 +31,7 @@ import { readBurnDown, readSpend, toBudgetStates } from '../spending.ts';
 
 const keysAtOnce = 20;
 
-/** Answers with a secret must not be cached. */
+/** Headers of an answer with a secret, which must not be cached. */
 const unkept = { 'cache-control': 'no-store' };
 
 export const listAllKeys = implement(contract.listKeys, async ({ query, context }) => {
@@ -54,7 +54,7 @@ export const listAllKeys = implement(contract.listKeys, async ({ query, context 
   return { items, next: nextOf(found, limit) };
 });
 
-/** Without `sort` positions are stable: new keys come first, and none is ever deleted. */
+/** The position behind the last key of the previous page. Without `sort` positions are stable, because no key is ever deleted. */
 function startAfter(keys: readonly AnyKey[], id: string | undefined): number {
   if (id === undefined) return 0;
   const index = keys.findIndex((key) => key.id === id);
@@ -127,7 +127,7 @@ export const rotateKey = implement(contract.rotateKey, async ({ params: { id }, 
   return new Reply({ ...(await toDetail(key, context)), secret }, { headers: { ...unkept, etag: toTag(key.version) } });
 });
 
-/** Like any other change: terms that are no longer allowed are refused. */
+/** Restores a key's former settings. This counts as any other change: settings that are no longer allowed are refused. */
 export const restoreKey = implement(contract.restoreKey, async ({ params: { id }, body, caller, context }) => {
   const { store, keyTerms, clock } = context;
   const now = await findStoredKey(id, context);
@@ -148,7 +148,7 @@ const withoutUndefined = (document: object) =>
 
 const entriesPerPage = 200;
 
-/** The terms before a change, from the audit log. */
+/** The settings of a key before a change, as the audit log has them. */
 async function findFormerKey(
   id: string,
   entryId: string,
@@ -194,7 +194,7 @@ async function readLastUsedAt({ id }: AnyKey, { store }: AdminContext): Promise<
   return newest === undefined ? null : toInstant(newest.startedAtMs);
 }
 
-/** Includes projects just stored, in force or not. */
+/** The IDs of all projects, including those that were just stored and are not in force yet. */
 async function projectIds({ resources }: AdminContext): Promise<ReadonlySet<string>> {
   return new Set((await resources.list('project')).map((project) => project.id));
 }
@@ -232,7 +232,7 @@ export const deleteProject = implement(contract.deleteProject, async (call) => {
   return removeResource('project', id, call);
 });
 
-/** Number of unrevoked keys of each project. */
+/** The number of unrevoked keys in each project. */
 async function countKeys({ store, configuration }: AdminContext): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const key of [...configuration.snapshot().keys.values(), ...(await store.keys.list())]) {
