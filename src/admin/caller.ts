@@ -1,4 +1,4 @@
-/** The caller of the admin API, as a union without a default: a failed sign-in can never count as a member by accident. */
+/** The types of callers of the admin API, a union without a default: a failed sign-in can never count as a member by accident. */
 
 import type { Role } from './roles.ts';
 
@@ -9,9 +9,9 @@ export interface MemberCaller {
   readonly name: string;
   readonly role: Role;
   readonly sessionId: string;
-  /** Required in writes beside the cookie. */
+  /** The token that writes must have besides the cookie. */
   readonly csrfToken: string;
-  /** See StoredSession. */
+  /** When the member last proved its identity; see `StoredSession`. */
   readonly provedAtMs: number | undefined;
 }
 
@@ -27,7 +27,7 @@ export type Caller = { readonly kind: 'nobody' } | MemberCaller | TokenCaller;
 
 export const nobody: Caller = Object.freeze({ kind: 'nobody' });
 
-/** The actor in the audit log. */
+/** The caller's name as an actor in the audit log. */
 export function actorOf(caller: Caller): string {
   switch (caller.kind) {
     case 'nobody':
@@ -41,7 +41,7 @@ export function actorOf(caller: Caller): string {
 
 export const actorNamed = (email: string): string => `console: ${email}`;
 
-/** Of the session or the token. */
+/** Identifies the caller's session or API token. */
 export function identityOf(caller: Caller): string {
   switch (caller.kind) {
     case 'nobody':

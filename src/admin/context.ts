@@ -1,4 +1,4 @@
-/** Everything the admin endpoints depend on. `serve/admin.ts` creates it; tests create their own. */
+/** Lists everything that the admin endpoints depend on. `serve/admin.ts` creates it; tests create their own. */
 
 import type * as z from 'zod';
 import type { Family } from '../core/family.ts';
@@ -21,7 +21,7 @@ import type { GatewayCalls } from './playground/gateway-calls.ts';
 
 export interface AdminContext {
   readonly store: Store;
-  /** Queries of the store's series, in a thread. */
+  /** Queries of time series, which run in a thread. */
   readonly series: Pick<SeriesStore, 'read'>;
   readonly clock: Clock;
   readonly log: Log;
@@ -31,7 +31,7 @@ export interface AdminContext {
   readonly access: Access;
   readonly oidc: OidcSignIn;
   readonly passkeys: Passkeys;
-  /** Upstreams, models and projects, wherever they are declared. */
+  /** Reads and writes upstreams, models and projects, wherever they are declared. */
   readonly resources: ResourceEditor;
   readonly keyTerms: KeyJudge;
   readonly probe: Probe;
@@ -49,30 +49,30 @@ export interface AdminContext {
 /** Facts of the process and its environment. */
 export interface InstanceFacts {
   readonly startedAtMs: number;
-  /** Such as `Node.js 26.10.0`. */
+  /** The runtime and its version, such as `Node.js 26.10.0`. */
   readonly runtime: string;
   storeKind(): 'memory' | 'file' | 'postgres';
-  /** On this machine's disk; undefined for a remote store. */
+  /** The size of the store on this machine's disk; undefined for a remote store. */
   storeBytes(): Promise<number | undefined>;
-  /** Whether credentials can be stored: there is a key for them, or one can be created. */
+  /** Whether credentials can be stored: a key to encrypt them exists, or can be created. */
   canSeal(): Promise<boolean>;
-  /** The key beside the database: its file and its ID, which does not reveal it; undefined where there is none. */
+  /** The file and the ID of the encryption key beside the database; undefined where there is none. The ID does not reveal the key. */
   ownKey(): Promise<{ readonly file: string; readonly id: string } | undefined>;
 }
 
-/** The configuration in force: another one after each reload. */
+/** A view of the configuration in force, which changes with each reload. */
 export interface ConfigurationView {
   snapshot(): Snapshot;
-  /** Absolute; undefined where there is no file and the embedded configuration applies. */
+  /** The configuration file's absolute path; undefined where there is none and the embedded configuration applies. */
   file(): string | undefined;
   warnings(): readonly string[];
-  /** The faults of the present file; undefined where it is in force. */
+  /** The faults of the present file; undefined where the file is in force. */
   refused(): RefusedConfiguration | undefined;
-  /** Misplaced secrets of services, by their masks. */
+  /** Secrets of services that stand in wrong places of the configuration, by the masks that replace them in output. */
   misplacedSecrets(): ReadonlyMap<string, string>;
 }
 
-/** A change of the configuration file that is not in force. */
+/** A change of the configuration file that did not take effect because of its faults. */
 export interface RefusedConfiguration {
   readonly atMs: number;
   readonly faults: readonly {
@@ -86,9 +86,9 @@ export type AlertChannel = Readonly<z.output<typeof alertChannel>>;
 
 export interface AlertWatch {
   channels(): AlertChannel[];
-  /** The results of a test, for each channel or for one. */
+  /** Sends a test notification to all channels or to one, and returns the result of each. */
   test(channel: string | undefined): Promise<{ channel: AlertChannel; ok: boolean; detail: string }[]>;
-  /** Evaluates once, if this node has the lease. */
+  /** Evaluates the alert rules once, if this node has the lease. */
   look(): Promise<void>;
   close(): Promise<void>;
 }

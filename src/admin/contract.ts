@@ -1,4 +1,4 @@
-/** What the console may import from the server: types and plain data, but no code. Lists each `contract/` file with endpoints. */
+/** Collects what the console may import from the server: types and plain data, no code. Lists each `contract/` file with endpoints. */
 
 import type * as z from 'zod';
 import type * as access from './access/contract/access.ts';
@@ -49,7 +49,7 @@ type Contracts =
 
 type EndpointsIn<C> = C extends unknown ? Extract<C[keyof C], Endpoint> : never;
 
-/** Every endpoint, such as `GET /api/keys/:id`, with its request and answer. */
+/** Every endpoint with its request and answer, by names such as `GET /api/keys/:id`. */
 export type Endpoints = {
   readonly [E in EndpointsIn<Contracts> as `${E['method']} ${E['path']}`]: Asked<E>;
 };

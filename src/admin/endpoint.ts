@@ -1,4 +1,4 @@
-/** An admin endpoint as data: path, role, request and response. Routes, checks, OpenAPI and the console's types derive from it. */
+/** Describes an admin endpoint as data: path, role, request and answer. Routes, checks, OpenAPI and the console's types derive from it. */
 
 import * as z from 'zod';
 import { recordOf } from '../lib/record-of.ts';
@@ -18,29 +18,29 @@ export interface Endpoint<
   A extends MaybeShape = MaybeShape,
 > {
   readonly method: M;
-  /** Such as `/api/models/:id`; a parameter is one encoded segment. */
+  /** The endpoint's path, such as `/api/models/:id`; a parameter is one encoded segment. */
   readonly path: Path;
-  /** One line for people, in the imperative. */
+  /** What the endpoint does, in one line and in the imperative. */
   readonly summary: string;
   readonly tag: Tag;
   readonly needs: Needed;
-  /** It gives lasting power: refused for API tokens, and for sessions without a fresh proof (`access/sign-in.ts`). */
+  /** Set where the action gives lasting power: API tokens and sessions without a recent proof of identity are refused (`access/sign-in.ts`). */
   readonly proof?: true;
   readonly params?: P;
   readonly query?: Q;
   readonly body?: B;
-  /** The answer's schema; undefined without a body, or for a stream. */
+  /** The answer's schema; undefined where there is no body, or a stream. */
   readonly answer?: A;
-  /** The media type of a stream. */
+  /** The media type of the answer, where it is a stream. */
   readonly streams?: string;
-  /** Default 200 (204 without an answer). */
+  /** The status of a success, by default 200, or 204 without an answer. */
   readonly status?: number;
   readonly bodyLimitBytes?: number;
-  /** A POST that may be repeated with the same `Idempotency-Key`, and runs once. */
+  /** Set for a POST that runs only once when it is repeated with the same `Idempotency-Key`. */
   readonly once?: true;
 }
 
-/** In the order of the document. */
+/** The groups of endpoints, in the order of the OpenAPI document. */
 export const tags = [
   'Access',
   'Me',
@@ -102,8 +102,8 @@ export type Asked<E> =
       }
     : never;
 
-/** An open record accepts any object. */
+/** The input that a request's body may have; an open record accepts any object. */
 type Sent<B> = unknown extends B ? B : Record<string, unknown> extends B ? object : { [N in keyof B]: Sent<B[N]> };
 
-/** A schema that converts texts to numbers does not state its input type. */
+/** The input that a query may have: a schema that converts texts to numbers does not state its input type. */
 type Written<Q> = { readonly [N in keyof Q]: unknown extends Q[N] ? string | number : Q[N] };

@@ -1,4 +1,4 @@
-/** All admin endpoints, collected from the features' `endpoints/` folders. */
+/** Collects all admin endpoints from the `endpoints/` folders of the features. */
 
 import { readdir } from 'node:fs/promises';
 import * as z from 'zod';
@@ -9,7 +9,7 @@ import { type Implemented, implement } from './implement.ts';
 
 const aboutEndpoint = endpointsOf('About');
 
-/** In the order of the document: by tag, and within one by path; literal segments before parameters, which would match them too. */
+/** All endpoints in the order of the document: by tag, then by path, with fixed segments before parameters, which would match them too. */
 async function readEndpoints(): Promise<Implemented[]> {
   const files = await readdir(import.meta.dirname, { recursive: true });
   const modules = files.filter(hasEndpoints).toSorted().map(load);
@@ -19,7 +19,7 @@ async function readEndpoints(): Promise<Implemented[]> {
   return found.toSorted((one, other) => (orderOf(one) < orderOf(other) ? -1 : 1));
 }
 
-/** TypeScript in a checkout, JavaScript in the published package. */
+/** Whether the file has endpoints: TypeScript in a checkout, JavaScript in the published package. */
 function hasEndpoints(path: string): boolean {
   return /^[a-z-]+[/\\]endpoints[/\\][a-z0-9-]+\.(?:ts|js)$/.test(path);
 }
@@ -37,7 +37,7 @@ const describe = aboutEndpoint('GET /api/openapi.json', 'viewer', {
   answer: z.record(z.string(), z.unknown()),
 });
 
-/** The description includes itself. Its text is made once, as it is the same for every caller. */
+/** Adds the endpoint that describes all endpoints, itself included. Its text is written once, as it is the same for every caller. */
 function withDescription(others: readonly Implemented[]): readonly Implemented[] {
   let text: Promise<string> | undefined;
   const all: readonly Implemented[] = [

@@ -17,7 +17,7 @@ export interface Call<E extends Endpoint = Endpoint> {
   /** The peer's address on the socket. */
   readonly address: string;
   readonly signal: AbortSignal;
-  /** The raw body, for an endpoint without a schema for it; up to `bodyLimitBytes` by default. */
+  /** The unparsed body, for an endpoint without a schema for it; up to `bodyLimitBytes` by default. */
   raw(limitBytes?: number): Promise<Buffer>;
 }
 
@@ -26,7 +26,7 @@ interface ReplyFacts {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An answer with more than a body. A `Response` is sent unchanged (streams, redirects). */
+/** An answer with a status or headers besides its body. A `Response` is sent unchanged, for streams and redirects. */
 export class Reply<T> {
   readonly body: T;
   readonly status: number | undefined;
@@ -39,7 +39,7 @@ export class Reply<T> {
   }
 }
 
-/** The type of an answer: output may be read-only. */
+/** What an endpoint may return for its answer's type: the same data, also where it is read-only. */
 export type Given<T> = T extends object ? { readonly [N in keyof T]: Given<T[N]> } : T;
 
 type Answer<S> = Given<z.input<Exclude<S, undefined>>>;

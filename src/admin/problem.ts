@@ -1,4 +1,4 @@
-/** Errors of the admin API: RFC 9457 problem details with the field and the next step. */
+/** Defines the errors of the admin API: problem details (RFC 9457) with the faulty field and what to do next. */
 
 import * as z from 'zod';
 import type { FieldFault } from '../core/field-fault.ts';
@@ -8,7 +8,7 @@ interface Row {
   readonly title: string;
 }
 
-/** One row for each kind of problem; the code that throws it sets `detail`. */
+/** The kinds of problems, one row each; the code that throws one sets `detail`. */
 export const problemTable = {
   malformed_request: { status: 400, title: 'The request cannot be read' },
   invalid_fields: { status: 422, title: 'Some fields are invalid' },
@@ -53,7 +53,7 @@ export const problemBody = z.object({
 });
 
 export interface ProblemFacts {
-  /** The fact and the next step. Never a secret. */
+  /** What is wrong and what to do next. Never contains a secret. */
   readonly detail: string;
   readonly fields?: readonly FieldFault[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -80,10 +80,10 @@ export class Problem extends Error {
   }
 }
 
-/** A fault of one field, with a message for the whole response. */
+/** The error for one invalid field, with a message for the whole response. */
 export const invalidField = (path: string, message: string): Problem =>
   new Problem('invalid_fields', { detail: message, fields: [{ path, message }] });
 
-/** The same with a message for the field only. */
+/** The error for one invalid field, with a message that stands only at the field. */
 export const lookAtField = (path: string, message: string): Problem =>
   new Problem('invalid_fields', { detail: `Look at ${path}.`, fields: [{ path, message }] });

@@ -1,6 +1,6 @@
 /**
- * A cache of a few seconds, so that simultaneous requests for the same share one answer. An answer that took long is kept longer, so that
- * a page which asks again and again costs a large or busy gateway little. Failures are not cached.
+ * Caches answers for a few seconds, so that simultaneous requests for the same share one. An answer that took long is kept longer,
+ * so that a page which asks again and again costs a large or busy gateway little. Failures are not cached.
  */
 
 import type { Clock } from '../lib/clock.ts';
@@ -12,7 +12,7 @@ interface Kept {
 }
 
 const mostKept = 100;
-/** An answer takes at most one part in so many of the time. */
+/** A slow answer is kept this many times as long as it took, so that it takes at most that share of the time. */
 const timesLonger = 20;
 const longestMs = 10_000;
 
@@ -21,7 +21,7 @@ interface Gateway {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** One for each gateway. A name stands for one kind of answer. */
+/** Creates a cache for each gateway. A name stands for one kind of answer. */
 export function createRecently(keptMs: number) {
   const ofGateways = new WeakMap<object, Map<string, Kept>>();
   return <T>({ series, clock }: Gateway, name: string, ask: () => Promise<T>): Promise<T> => {

@@ -1,4 +1,4 @@
-/** Shared by endpoints of configured elements: pages in time slices, the expected version, writes, and the response to each outcome. */
+/** Reads and writes configured elements for several endpoints: pages, expected versions, and the response to each outcome. */
 
 import type { ConfiguredElement, Conflict, ElementDocument, Written } from '../core/resource-editor.ts';
 import type { ResourceKind } from '../core/store/resources.ts';
@@ -15,10 +15,10 @@ interface Asked {
   readonly headers: Headers;
 }
 
-/** For `ETag`. */
+/** The `ETag` of a version. */
 export const toTag = (version: number | undefined): string => `"${version ?? 0}"`;
 
-/** The version in `If-Match`, 0 for `If-None-Match: *`, and undefined without either. */
+/** The version that a write expects: from `If-Match`; 0 for `If-None-Match: *`; undefined without either. */
 export function expectedVersion(headers: Headers): number | undefined {
   const match = headers.get('if-match');
   if (match === null) return headers.get('if-none-match') === '*' ? 0 : undefined;
@@ -29,7 +29,7 @@ export function expectedVersion(headers: Headers): number | undefined {
   return Number(version);
 }
 
-/** The same for writes that require it. */
+/** The version that a write expects, for writes that must name one. */
 export function neededVersion(headers: Headers): number {
   const expected = expectedVersion(headers);
   if (expected !== undefined) return expected;
@@ -62,7 +62,7 @@ export async function writeResource(
   }
 }
 
-/** For a write validated against the present version. */
+/** The error for a write that expected another version than the present one, with who changed it. */
 export async function changedProblem(
   { kind, id, version }: { kind: ResourceKind | 'key'; id: string; version: number },
   expected: number | undefined,
@@ -99,7 +99,7 @@ export function faultsProblem(faults: readonly { readonly path: string; readonly
   return new Problem('invalid_fields', { detail: `${where}${first?.message ?? ''}${more}`, fields: faults });
 }
 
-/** Throws a Problem if it does not exist. */
+/** The element with this ID. Throws a Problem if it does not exist. */
 export async function findResource(
   kind: ResourceKind,
   id: string,
@@ -130,14 +130,14 @@ export function managedProblem({ kind, id, managedBy, place }: ConfiguredElement
   });
 }
 
-/** The audit log's actor for people: an address, a token, the command line. */
+/** The audit log's actor as people read it: a member's address, an API token, or the command line. */
 function toPersonWords(actor: string): string {
   if (actor.startsWith('console: ')) return actor.slice('console: '.length);
   if (actor.startsWith('token: ')) return `The API token ${actor.slice('token: '.length)}`;
   return actor === 'command line' ? 'Somebody at the command line' : actor;
 }
 
-/** `2026-11-21 14:05 UTC`. */
+/** A time such as `2026-11-21 14:05 UTC`. */
 const toTimeWords = (atMs: number): string => `${toInstant(atMs).slice(0, 16).replace('T', ' ')} UTC`;
 
 function conflictProblem(
@@ -167,7 +167,7 @@ interface PageQuery {
 interface PageParts<T> {
   fits(element: ConfiguredElement): boolean;
   toView(element: ConfiguredElement): T;
-  /** Of IDs. */
+  /** Compares two IDs in the order of the page. */
   readonly compare: (a: string, b: string) => number;
 }
 

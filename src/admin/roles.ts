@@ -1,4 +1,4 @@
-/** Roles of members in rising order; each includes those before it. */
+/** Lists the roles of members in rising order; each role includes the permissions of those before it. */
 
 import type { Role } from '../core/role.ts';
 
@@ -12,5 +12,5 @@ export const roleFacts: Readonly<Record<Role, string>> = {
   owner: 'Also invites and removes members, and gives roles.',
 };
 
-/** `anyone`: before signing in; `member`: signed in with any role, and about oneself. */
+/** Who may use an endpoint. `anyone`: even before signing in; `member`: any signed-in member, for its own settings. */
 export type Needed = 'anyone' | 'member' | Role;

@@ -1,4 +1,4 @@
-/** Indexes for lists of models and upstreams: the configured targets, and the nodes' reports on them. Each is built once, in slices. */
+/** Indexes the configured targets, and the nodes' reports on them, for lists of models and upstreams. Each index is built once. */
 
 import type { Model, Snapshot } from '../core/snapshot.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';
@@ -8,7 +8,7 @@ import { inBackground } from '../lib/time-slices.ts';
 import type { AdminContext } from './context.ts';
 import { reportedStates } from './shapes/common.ts';
 
-/** How long a silent node is still shown. */
+/** How long the last report of a silent node is still shown. */
 const shownForMs = 10 * 60_000;
 
 export const isSilent = (reportedAtMs: number, nowMs: number): boolean => nowMs - reportedAtMs > reportMaxAgeMs;
@@ -19,18 +19,18 @@ export interface NodeStates {
   readonly states: readonly TargetState[];
 }
 
-/** Of a report: by upstream, then by the upstream's name for the model. */
+/** The targets in one report, by upstream and then by the upstream's name for the model. */
 type Index = ReadonlyMap<string, ReadonlyMap<string, TargetState>>;
 
 const indexes = new WeakMap<HealthReport, Promise<Index>>();
 
 export interface TargetReports {
-  /** Including silent nodes. */
+  /** All reports, including those of silent nodes. */
   readonly all: readonly HealthReport[];
-  /** Without silent nodes. */
+  /** The reports of nodes that are not silent. */
   readonly spoken: readonly HealthReport[];
   of(upstream: string, model: string): readonly TargetState[];
-  /** Of all targets of the upstream where no model is given. */
+  /** What each node reports on a target; on all of the upstream's targets where no model is given. */
   byNode(upstream: string, model?: string): readonly NodeStates[];
 }
 
@@ -69,7 +69,7 @@ async function indexReport({ targets }: HealthReport): Promise<Index> {
 
 export interface SnapshotIndex {
   readonly models: ReadonlyMap<string, Model>;
-  /** The IDs of the models that an upstream serves, by its name for them; and all of them, each once. */
+  /** The models that each upstream serves: their IDs by the upstream's name for them, and all of their IDs. */
   readonly byUpstream: ReadonlyMap<
     string,
     { readonly names: ReadonlyMap<string, string[]>; readonly ids: Set<string> }
@@ -99,11 +99,11 @@ async function indexModels({ models: { all } }: Snapshot): Promise<SnapshotIndex
 
 type State = (typeof reportedStates)[number];
 
-/** Healthy only after a call or a health check. Nodes of a former version do not report `isKnown`. */
+/** The state to show: healthy only after a call or a health check. Nodes of an earlier version do not report `isKnown`. */
 const shownState = ({ state, isKnown = true }: TargetState): State =>
   state === 'healthy' && !isKnown ? 'unknown' : state;
 
-/** The worst that any node reports, of that state the one with the longest cooldown. */
+/** The worst state that any node reports, and of those reports the one with the longest cooldown. */
 export function worstOf(heard: readonly TargetState[]): { readonly state: State; readonly worst?: TargetState } {
   for (const state of reportedStates) {
     const [worst] = heard.filter((one) => shownState(one) === state).toSorted((a, b) => b.restsForMs - a.restsForMs);
@@ -112,7 +112,7 @@ export function worstOf(heard: readonly TargetState[]): { readonly state: State;
   return { state: 'unknown' };
 }
 
-/** Of one target, or of all that an upstream has. */
+/** Summarises what the nodes report on one target, or on all targets of an upstream. */
 export function summaryOf(said: readonly NodeStates[]) {
   const heard = said.flatMap(({ states }) => states);
   const { state, worst } = worstOf(heard);

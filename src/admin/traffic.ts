@@ -1,4 +1,4 @@
-/** Traffic of the last 24 hours by key, model or upstream, and lists sorted by it. */
+/** Reads the traffic of the last 24 hours by key, model or upstream, and sorts lists by it. */
 
 import type * as z from 'zod';
 import { type SeriesLine, wholeStretch } from '../core/store/series.ts';
@@ -8,7 +8,7 @@ import { createRecently } from './recently.ts';
 import type { shownTraffic, sortedPageQuery, trafficSorts } from './shapes/common.ts';
 
 const dayMs = 86_400_000;
-/** As many as have figures; the others count as having had none. */
+/** Limit of names with figures; further names count as having had no traffic. */
 const mostLines = 100_000;
 
 const recently = createRecently(15_000);
@@ -29,7 +29,7 @@ export const readTraffic = (
     return byName(lines);
   });
 
-/** Of lines that are split by one dimension. */
+/** Figures by name, for lines that are split by one dimension. */
 export const byName = (lines: readonly SeriesLine[]): Traffic =>
   new Map(lines.flatMap(({ names: [name = ''], isOthers, figures }) => (isOthers ? [] : [[name, figures] as const])));
 
@@ -39,13 +39,13 @@ export function toTraffic(figures: Figures | undefined): z.input<typeof shownTra
   return { requests, duration: duration === undefined ? null : { p95: duration.p95 }, cost: toDollars(costNanos) };
 }
 
-/** What has no figure counts as having the least. */
+/** The number to sort by; without a figure it is lower than any other. */
 export function numberOf(figures: Figures | undefined, sort: (typeof trafficSorts)[number]): number {
   const number = sort === 'p95' ? figures?.duration?.p95 : sort === 'cost' ? figures?.costNanos : figures?.requests;
   return number ?? -1;
 }
 
-/** Compares IDs in a requested order. Equal figures are in the order of IDs, so that pages follow each other. */
+/** Compares IDs in the requested order. Equal figures are sorted by ID, so that pages follow each other without gaps. */
 export function toComparison({ sort, direction }: Order, traffic: Traffic): (a: string, b: string) => number {
   const byId = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
   if (sort === undefined) return byId;

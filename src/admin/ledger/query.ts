@@ -1,4 +1,4 @@
-/** Queries ledger rows by filter or ID prefix, in pages, and formats a row for the API. */
+/** Reads pages of ledger rows by filter or the beginning of an ID, and formats a row for the API. */
 
 import type * as z from 'zod';
 import type { LedgerRow } from '../../core/accounting/ledger-row.ts';
@@ -9,7 +9,7 @@ import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { toInstant } from '../shapes/common.ts';
 import { type ledgerDetail, ledgerRow } from './contract/ledger.ts';
 
-/** A filter with the ends of its time as the API calls them, and how the ID begins. */
+/** A filter of rows with the API's names for its times, and with the beginning of a row's ID. */
 type LedgerQuery = Omit<LedgerFilter, 'fromMs' | 'toMs'> & {
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -17,7 +17,7 @@ type LedgerQuery = Omit<LedgerFilter, 'fromMs' | 'toMs'> & {
 };
 
 const idLength = 32;
-/** The first digits of an ID are the time in milliseconds. */
+/** The first hex digits of an ID, which are the time in milliseconds. */
 const timeDigits = 12;
 
 export function toFilter({ from, to, id: _, ...others }: LedgerQuery): LedgerFilter {
@@ -43,7 +43,7 @@ export async function readRows(
   return { rows, next: rows.length === page.rows.length ? page.next : undefined };
 }
 
-/** The store's bound is exclusive. */
+/** The ID that follows this one, as the store's bound is exclusive. */
 function nextId(id: string): string {
   return (BigInt(`0x${id}`) + 1n).toString(16).padStart(idLength, '0').slice(-idLength);
 }
@@ -78,10 +78,10 @@ export function toDetail(
 }
 
 const mostExported = 100_000;
-/** Small enough to keep the event loop free. */
+/** Rows that are read at a time: few enough to keep the event loop free. */
 const rowsPerPage = 200;
 
-/** Exports ledger rows as a file: read page by page, as fast as the reader takes them. */
+/** Exports ledger rows as a file, page by page, as fast as the reader takes them; in one of these formats. */
 type ExportFormat = 'csv' | 'ndjson';
 
 interface Lines {

@@ -8,9 +8,9 @@ import { reasonOf } from '../../lib/thrown.ts';
 
 export type TailEvent =
   | { readonly kind: 'row'; readonly row: LedgerRow }
-  /** From here on nothing is missed. */
+  /** Sent once the tail has begun: no later row is missed. */
   | { readonly kind: 'ready' }
-  /** There were more rows than are sent. Their number is unknown where they were never read. */
+  /** Rows were left out because there were too many; how many is unknown where they were never read. */
   | { readonly kind: 'skipped' }
   /** The store is unreachable; missed rows follow later. */
   | { readonly kind: 'waiting' };
@@ -29,18 +29,18 @@ type Watcher = ReturnType<typeof createWatcher>;
 const rowsPerLook = 100;
 /** Limit of new rows read each second; readers that need more want an export. */
 const mostRowsPerLook = 500;
-/** Rows appear when their exchange ends: a long one may be older than many known rows. */
+/** Limit of rows in the searches that also find older rows: a row appears when its exchange ends, so a long one comes late. */
 const rowsPerDeepLook = 1_000;
 const looksPerDeepLook = 5;
-/** More than one query returns. */
+/** Limit of remembered row IDs, larger than one query's result so that no row is sent twice. */
 const mostKnown = 4_000;
-/** Known rows are kept for a while without readers, for reconnecting ones. */
+/** Rows are remembered this long after the last reader has left, for a reader that reconnects. */
 const rememberMs = 30_000;
 const mostQueued = 1_000;
 
 export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: LedgerTailDeps) {
   const watchers = new Set<Watcher>();
-  /** In the order they were seen: the first existed before. */
+  /** The remembered rows, in the order they were seen, the first one first. */
   const known = new Map<string, LedgerRow>();
   let timer: ReturnType<typeof setTimeout> | undefined;
   let looks = 0;
@@ -49,7 +49,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   let lastLookMs = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
 
-  /** Readers that begin together share a query. */
+  /** Reads new rows once for all readers; readers that begin at the same time share a query. */
   function look(): Promise<void> {
     looking ??= lookOnce().finally(() => {
       looking = undefined;
@@ -115,7 +115,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
     }, everyMs).unref();
   }
 
-  /** Rows after the given one: from memory if it is known, else those that began later by their IDs. */
+  /** The rows after the given one: from memory if it is remembered, else those that began later, by their IDs. */
   async function readMissed(filter: LedgerFilter, lastId: string): Promise<LedgerRow[]> {
     if (known.has(lastId)) {
       const seen = [...known];
@@ -128,7 +128,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
   }
 
   return {
-    /** Matching rows, from now on, or from after the row with this ID, until the signal fires. */
+    /** The matching rows from now on, or from after the row with `lastId`, until the signal aborts. */
     async *watch(filter: LedgerFilter, lastId: string | undefined, signal: AbortSignal): AsyncIterable<TailEvent> {
       const watcher = createWatcher(filter);
       const wake = (): void => watcher.wake();
@@ -179,7 +179,7 @@ function put({ queue, wake }: Watcher, event: TailEvent): void {
   wake();
 }
 
-/** By the store's rules. */
+/** Whether a row matches a filter, by the same rules as in the store. */
 export function fits(row: LedgerRow, filter: LedgerFilter): boolean {
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY, status, clientRequestId } = filter;
   if (row.startedAtMs < fromMs || row.startedAtMs >= toMs) return false;

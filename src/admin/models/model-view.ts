@@ -1,4 +1,4 @@
-/** A model in the admin API: its document, the effective settings, and target health. */
+/** Shows a model in the admin API: its document, the effective settings, and its targets' health. */
 
 import { type Price, type PriceUnit, priceUnits } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';
@@ -13,7 +13,7 @@ import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
 import { type SnapshotIndex, summaryOf, type TargetReports, worstOf } from '../target-index.ts';
 
-/** Searchable facts of a model. Before it is in force, the written ones are used. */
+/** The facts by which a list of models is searched; those of the document until the model is in force. */
 export function toModelSketch(element: ConfiguredElement, { models }: SnapshotIndex) {
   const { id, inForce } = element;
   const compiled = models.get(id);
@@ -110,7 +110,7 @@ const textsIn = (value: unknown): string[] =>
 const operationsIn = (value: unknown): Operation[] | undefined =>
   Array.isArray(value) ? operations.filter((operation) => value.includes(operation)) : undefined;
 
-/** Settings of a model's lists, and whether the model is unchanged. */
+/** The list settings of a model, and the drift that the nodes measured. */
 export function toListView(model: Model | undefined, id: string, reports: readonly HealthReport[]) {
   const { cache, dedupes = false, coalesce, shadow, canary } = model ?? {};
   return {
@@ -138,7 +138,7 @@ export function toListView(model: Model | undefined, id: string, reports: readon
 
 type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
 
-/** `document` is the model as written. */
+/** The price of a target and where it comes from. `document`: the model as written. */
 function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
   const list = price === undefined ? undefined : listOf(price);
   return pricedAs(price, sourceOf());
@@ -164,7 +164,7 @@ function pricedAs(price: Price | undefined, source: Source) {
   };
 }
 
-/** For a model that is not added yet. */
+/** The list price that a model would have, before it is added. */
 export const toListPriceView = (price: Price | undefined) =>
   price === undefined ? null : pricedAs(price, listOf(price)?.from ?? 'inside');
 

@@ -1,4 +1,4 @@
-/** Merges the nodes' reports on targets: each target with the worst state that any node sees. */
+/** Merges what the nodes report on targets: each target gets the worst state that any node sees. */
 
 import type * as z from 'zod';
 import type { CanaryState, ShadowAgreement } from '../../core/drift.ts';
@@ -10,7 +10,7 @@ import type { agreement, healthTarget } from './contract/state.ts';
 
 type HealthTarget = z.input<typeof healthTarget>;
 
-/** Targets of the configuration in force first, in its order, each once, reported or not. */
+/** Each target once: those of the configuration in force first, in its order, even if no node reports them. */
 export async function toTargets({ models }: Snapshot, reports: TargetReports): Promise<HealthTarget[]> {
   const shown = new Map<string, HealthTarget>();
   const add = (upstream: string, model: string): void => {
@@ -39,7 +39,7 @@ function toTarget(upstream: string, model: string, said: readonly NodeStates[]):
 
 type Agreement = z.input<typeof agreement>;
 
-/** For existing models, in the order of the configuration; from reports of live nodes. */
+/** How far models agree with their shadows and canaries: reports of live nodes, for existing models, in the order of the configuration. */
 export function toAgreements(snapshot: Snapshot, reports: readonly HealthReport[]): Agreement[] {
   const said = reports.flatMap(({ drift }) => drift ?? []);
   if (said.every(({ shadows, canaries }) => shadows.length === 0 && canaries.length === 0)) return [];
@@ -70,10 +70,10 @@ function together<T>(
   );
 }
 
-/** By precision, the most exact first. */
+/** Measures of agreement, the most exact first. */
 const measures = ['cosine', 'ranks', 'verdicts', 'overlap'] as const;
 
-/** The mean over nodes, weighted by their comparisons. */
+/** A shadow's agreement: the mean over nodes, weighted by their comparisons. */
 function ofShadow(name: string, said: readonly [ShadowAgreement, ...ShadowAgreement[]]): Agreement {
   const measure = measures.find((one) => said.some((each) => each[one] !== null)) ?? null;
   let compared = 0;
@@ -95,7 +95,7 @@ function ofShadow(name: string, said: readonly [ShadowAgreement, ...ShadowAgreem
   };
 }
 
-/** The lowest value of any node. */
+/** A canary's agreement: the lowest value of any node. */
 function ofCanary(name: string, said: readonly [CanaryState, ...CanaryState[]]): Agreement {
   const values = said.flatMap(({ agreement: value }) => (value === null ? [] : [value]));
   return {

@@ -1,4 +1,4 @@
-/** Notices for the operator, each with a link to resolve it, worst first. */
+/** Finds what the operator should attend to, and lists it with links, the worst first. */
 
 import type * as z from 'zod';
 import { toAccount } from '../../core/accounting/budget-account.ts';
@@ -19,13 +19,13 @@ const dayMs = 86_400_000;
 const expiresSoonMs = 7 * dayMs;
 /** The share of a budget that causes a notice. */
 export const budgetShare = 0.8;
-/** Rows normally reach the store within a second. */
+/** Age of the oldest waiting journal row that causes a notice; rows normally reach the store within a second. */
 const journalBehindMs = 10_000;
-/** The time mark normally moves every hour. */
+/** Age of the store's time mark that causes a notice; it normally moves every hour. */
 const heldBackMs = 3 * 3_600_000;
 const mostOfAKind = 20;
 
-/** Defaults of a notice: about the settings, without a time. */
+/** What a rule says of a notice. By default it is about the settings, and without a time. */
 type Facts = Omit<Notice, 'about' | 'at'> & Partial<Notice>;
 type Found = Facts | readonly Facts[];
 
@@ -81,7 +81,7 @@ const isBad = ({ state }: TargetState): boolean => state === 'resting' || state 
 
 const nameOf = ({ upstream, model }: TargetState): string => `${upstream} ${model}`;
 
-/** Targets that miss their latency target on some node. */
+/** Models, by upstream, whose interactive requests miss their latency target on some node. */
 export async function readMissedSlos(
   context: Pick<AdminContext, 'store' | 'clock'>,
 ): Promise<{ readonly upstream: string; readonly model: string }[]> {
@@ -101,7 +101,7 @@ async function readMissedPromises(context: AdminContext): Promise<Found> {
   }));
 }
 
-/** By the first node that saw it. */
+/** Models whose vectors have changed, by the report of the first node that saw it. */
 async function readChangedModels(context: AdminContext): Promise<Found> {
   const { models } = await indexOf(context.configuration.snapshot());
   const { all } = await readTargetReports(context);
@@ -159,7 +159,7 @@ async function readProcess({ live }: AdminContext): Promise<Found> {
   return all.filter((one) => one !== false);
 }
 
-/** A clock that jumped ahead deletes nothing before it is confirmed. */
+/** Reports that retention deletes nothing: the clock may have jumped ahead, which somebody must confirm first. */
 async function readRetention({ store, clock }: AdminContext): Promise<Found> {
   const markMs = await store.ledger.readMark();
   if (markMs === undefined || clock.nowMs() - markMs <= heldBackMs) return [];
@@ -182,17 +182,17 @@ export interface SpentBudget {
   readonly budget: Budget;
   readonly spentNanos: number;
   readonly share: number;
-  /** The end of its period; undefined for budgets without one. */
+  /** The end of the budget's period; undefined for a budget without a period. */
   readonly endsAtMs: number | undefined;
 }
 
 const recently = createRecently(3_000);
 
-/** Cached for a few seconds. */
+/** The budgets and what was spent of them, cached for a few seconds. */
 export const readSpentBudgets = (context: Spent): Promise<readonly SpentBudget[]> =>
   recently(context, 'budgets', () => sumSpentBudgets(context));
 
-/** By the ledger's sums: one query for each period and kind of holder. */
+/** Sums what was spent of each budget from the ledger: one query for each period and kind of holder. */
 async function sumSpentBudgets(context: Spent): Promise<SpentBudget[]> {
   const { store, clock } = context;
   const nowMs = clock.nowMs();
@@ -240,7 +240,7 @@ const periodWords = {
   total: 'budget in total',
 } as const;
 
-/** Keys have a name beside their ID, by which people know them. */
+/** A holder of a budget, with the name by which people know a key. */
 type NamedHolder = Holder & { readonly name?: string };
 
 async function listHolders({ store, configuration }: Spent): Promise<NamedHolder[]> {
@@ -305,7 +305,7 @@ async function readExpiring({ store, clock, configuration }: AdminContext): Prom
     }));
 }
 
-/** For owners, until one confirms a backup: losing the machine loses the key, and what it encrypts. */
+/** Reminds owners to back up the encryption key: losing the machine loses the key, and everything that it encrypts. */
 export async function readBackup({ store, instance }: AdminContext): Promise<Notice[]> {
   const key = await instance.ownKey();
   if (key === undefined || (await store.settings.get(backedUpKey)) === key.id) return [];
@@ -318,7 +318,7 @@ export async function readBackup({ store, instance }: AdminContext): Promise<Not
   });
 }
 
-/** The setting with the ID of the key that an owner has backed up. */
+/** Name of the stored setting with the ID of the key that an owner has backed up. */
 export const backedUpKey = 'secret_key_backed_up';
 
 async function readSecretKey({ instance }: AdminContext): Promise<Found> {
@@ -332,7 +332,7 @@ async function readSecretKey({ instance }: AdminContext): Promise<Found> {
   };
 }
 
-/** OpenAI's clients may name no model on moderations. */
+/** Suggests a default model for moderations, where OpenAI's clients need not name a model. */
 function proposeDefaultModel({ configuration }: AdminContext): Found {
   const { models, defaultModels } = configuration.snapshot();
   if (defaultModels.moderations !== undefined) return [];

@@ -15,13 +15,13 @@ import { type GatewayRoute, toGatewayPath } from './contract/playground.ts';
 
 export interface GatewayCall {
   readonly route: GatewayRoute;
-  /** For routes with the model in the path. */
+  /** The model, for routes that have it in the path. */
   readonly model?: string | undefined;
-  /** Sent unchanged. */
+  /** The request's body, which is sent unchanged. */
   readonly body: Uint8Array;
-  /** Default JSON. */
+  /** The body's content type, by default JSON. */
   readonly contentType?: string | undefined;
-  /** The caller's own key; by default the console's. */
+  /** The client key to call with, by default the console's own. */
   readonly key?: string | undefined;
   readonly requestId: string;
   readonly signal: AbortSignal;
@@ -33,18 +33,18 @@ interface GatewayCallsDeps {
   readonly consoleKey: ReturnType<typeof createConsoleKey>;
   /** The clients' URL, such as `http://0.0.0.0:4000/ai`, or `unix:/run/postern.sock:/ai`. */
   clientUrl(): string;
-  /** The listener's own certificate, where it uses TLS. PEM text. */
+  /** The certificate of the clients' listener, where it uses TLS. PEM text. */
   certificate(): string | undefined;
 }
 
 const passedOn =
   /^(?:content-encoding|server-timing|retry-after|x-request-id|x-upstream-request-id|x-should-retry|x-postern-.+|x-ratelimit-.+)$/;
-/** Other types would be interpreted by the browser, although an upstream wrote them; audio is harmless. */
+/** Content types that pass to the browser: it would interpret others, although an upstream wrote them; audio is harmless. */
 const plainTypes = /^(?:application\/(?:[\w.-]+\+)?json|text\/event-stream|text\/plain|audio\/[\w.+-]+)(?![\w.+-])/i;
 const withoutBody: readonly number[] = [204, 205, 304];
 const lostKeyCodes: readonly string[] = ['invalid_api_key', 'revoked_api_key'];
 const maxConnections = 32;
-/** Headers of upstreams are passed on by the gateway. */
+/** Limit of an answer's headers, which include those that the gateway passes on from upstreams. */
 const maxHeaderBytes = 64 * 1024;
 const clientClosedStatus = 499;
 const connectMs = 10_000;
@@ -56,7 +56,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
     https: new https.Agent({ maxSockets: maxConnections }),
   };
 
-  /** Resolves with the head of the answer; the signal also ends its body. */
+  /** Resolves once the head of the answer has arrived; the signal also ends the body. */
   function open({ route, model, body, contentType = 'application/json', requestId, signal }: GatewayCall, key: string) {
     const { url, socketPath } = toAddress(toReachable(clientUrl()));
     const isSecure = url.protocol === 'https:';
@@ -105,7 +105,7 @@ export function createGatewayCalls({ consoleKey, clientUrl, certificate }: Gatew
   }
 
   return {
-    /** Returns any answer of the gateway, errors too; throws a Problem only where it is unreachable. */
+    /** Calls the gateway and returns its answer, even an error; throws a Problem only where the gateway is unreachable. */
     async send(call: GatewayCall): Promise<Response> {
       try {
         return call.key === undefined ? await sendAsConsole(call) : toResponse(await ask(call, call.key));
@@ -128,7 +128,7 @@ function toAddress(url: string): { readonly url: URL; readonly socketPath?: stri
   return { url: new URL(`http://${socketHost}${path}`), socketPath: socket };
 }
 
-/** An address of all interfaces cannot be called. */
+/** The URL with a loopback address where it has the address of all interfaces, which cannot be called. */
 export function toReachable(url: string): string {
   if (isSocketUrl(url)) return url;
   const reachable = new URL(url);
@@ -167,7 +167,7 @@ const purpose = 'playground';
 const hostName = 'postern.host';
 const actor = 'console: playground';
 
-/** A console key of any host. */
+/** Whether a key is the console's own, on any host. */
 export const isConsoleKey = ({ metadata }: Pick<StoredKey, 'metadata'>): boolean => metadata[purposeName] === purpose;
 
 interface ConsoleKeyDeps {
@@ -192,7 +192,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
     return secret;
   }
 
-  /** By its metadata: people may rename it. */
+  /** Whether a key is the console's own on this host, by its metadata: people may rename it. */
   const isMine = ({ metadata, revokedAtMs }: StoredKey): boolean =>
     revokedAtMs === undefined && metadata[purposeName] === purpose && metadata[hostName] === host;
 
@@ -207,7 +207,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
       }
       return held;
     },
-    /** The gateway refuses this secret: the next one is another. */
+    /** Forgets a secret that the gateway has refused, so that the next call gets another key. */
     async forget(secret: string): Promise<void> {
       const before = held;
       if ((await before) === secret && held === before) held = undefined;

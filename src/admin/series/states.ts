@@ -19,9 +19,9 @@ type Evidence = ShownTarget['evidence'];
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const weekMs = 7 * 24 * hourMs;
-/** How far back the beginning of a state is searched. */
+/** How far back the beginning of a state is looked for. */
 const lookBackMs = 6 * hourMs;
-/** A week's figures change slowly. */
+/** How long the figures of the past week are cached; they change slowly. */
 const weekKeptMs = 10 * minuteMs;
 const keptMs = 5_000;
 const mostLines = 100_000;
@@ -47,7 +47,7 @@ type Stated = Pick<AdminContext, 'series' | 'store' | 'configuration' | 'clock'>
 const recently = createRecently(keptMs);
 const recentWeek = createRecently(weekKeptMs);
 
-/** Cached for a few seconds. */
+/** The states of all targets and upstreams, cached for a few seconds. */
 export const readStates = (context: Stated): Promise<States> => recently(context, 'states', () => findStates(context));
 
 const query: typeof wholeStretch = { ...wholeStretch, by: ['model', 'upstream'], top: mostLines };
@@ -89,7 +89,7 @@ async function findStates(context: Stated): Promise<States> {
 
 const untested = { state: 'untested', cause: null } as const;
 
-/** By target, and by upstream. */
+/** The figures of the past week, by target and by upstream. */
 function readWeek(context: Stated, toMs: number): Promise<readonly [SeriesAnswer, SeriesAnswer]> {
   const hour = Math.floor(toMs / hourMs) * hourMs;
   const asked = { ...query, fromMs: hour - weekMs, toMs: hour };
@@ -100,7 +100,7 @@ function readWeek(context: Stated, toMs: number): Promise<readonly [SeriesAnswer
 
 const nameOf = (model: string, upstream: string): string => `${model}\0${upstream}`;
 
-/** Of all names of a pattern, the one with the most requests supplies the latency. */
+/** Figures by target. Of all models that match one pattern, the one with the most requests supplies the latency. */
 async function byTarget(
   { models }: Snapshot,
   lines: readonly SeriesLine[],
@@ -132,7 +132,7 @@ interface Facts {
   readonly seconds: number;
 }
 
-/** With the worst state of a model at an upstream, which may serve it under several names. */
+/** The states of all targets, each with the worst state of its model at that upstream, which may serve it under several names. */
 async function stateTargets({ models }: Snapshot, { lines, before, reports, seconds }: Facts) {
   const byTarget = new Map<string, ShownState>();
   const called = models.all.values().flatMap(({ id, targets: own }) =>
@@ -194,7 +194,7 @@ function stateOf(evidence: Evidence, measured: number, reported: ShownTarget['re
 const isSlow = (p95Ms: number | null, weekP95Ms: number | null): boolean =>
   p95Ms !== null && weekP95Ms !== null && p95Ms > weekP95Ms * stateRule.slower;
 
-/** `model`: the one whose calls they are, where the sentence is about an upstream. */
+/** The cause of a state as a sentence. `model`: which model's calls are meant, where the sentence is about an upstream. */
 function causeOf(
   state: ShownState,
   evidence: Evidence,
@@ -227,7 +227,7 @@ function toDuration(ms: number | null): string {
   return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 }
 
-/** Its state is that of its worst target in use; its figures are of all its calls. */
+/** The states of all upstreams: each has the state of its worst target in use, and the figures of all its calls. */
 async function stateUpstreams(
   { upstreams }: Snapshot,
   targets: readonly ShownTarget[],
@@ -252,7 +252,7 @@ async function stateUpstreams(
   return shown.sort((a, b) => rank[a.state] - rank[b.state] || b.evidence.attempts - a.evidence.attempts);
 }
 
-/** Where the figures of all calls of an upstream show no trouble, the cause is that of the first target in its state. */
+/** Sets an upstream's cause; where the figures of all its calls show no trouble, that of its first target in the same state. */
 function blame(shown: ShownUpstream, targets: readonly ShownTarget[]): void {
   const { id, state, evidence } = shown;
   const target = targets.find((one) => one.upstream === id && one.state === state);
@@ -265,7 +265,7 @@ function blame(shown: ShownUpstream, targets: readonly ShownTarget[]): void {
   }
 }
 
-/** Adds the beginning, and the most frequent failure. */
+/** Adds when the state began, and the most frequent failure. */
 async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, atMs: number): Promise<void> {
   const isTarget = 'upstreamModel' in shown;
   const filter = isTarget ? { model: shown.model, upstream: shown.upstream } : { upstream: shown.id };
@@ -282,10 +282,10 @@ async function explain({ series }: Stated, shown: ShownTarget | ShownUpstream, a
   if (isTarget && isFailingOften(evidence)) shown.cause = causeOf(shown.state, evidence);
 }
 
-/** Minutes in a row without trouble that end it. */
+/** This many minutes in a row without trouble end a state. */
 const calmMinutes = 5;
 
-/** The first of the troubled minutes up to now. Undefined without trouble. */
+/** The first minute of the present trouble; undefined without trouble. */
 function beganMs({ timesMs, total }: SeriesAnswer, { weekP95Ms }: Evidence): number | undefined {
   const { attempts = [], failedAttempts = [] } = total.points.counts;
   let found: number | undefined;

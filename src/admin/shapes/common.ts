@@ -1,10 +1,10 @@
-/** Schemas shared by many endpoints. */
+/** Defines schemas that many endpoints share, such as pages, times, money and managed elements. */
 
 import * as z from 'zod';
 import { managers } from '../../core/resource-editor.ts';
 import { targetStates } from '../../core/target-state.ts';
 
-/** Milliseconds since the epoch, as the text 2026-11-21T12:00:00.000Z. */
+/** A time as text, such as 2026-11-21T12:00:00.000Z. */
 export const instant = z.iso.datetime().describe('A time in UTC.');
 
 export const toInstant = (ms: number): string => new Date(ms).toISOString();
@@ -21,7 +21,7 @@ type Shown<T> = {
     : OrNull<T[N]>;
 };
 
-/** A stored object in an answer: `createdAtMs` becomes `createdAt`, undefined becomes null. The answer's schema drops other fields. */
+/** Converts a stored object for an answer: `createdAtMs` becomes `createdAt`, undefined becomes null; the schema drops other fields. */
 export function toShown<T extends object>(stored: T): Shown<T> {
   const shown = Object.entries(stored).map(([name, value]) => {
     const time = /^(.+(?:At|Until))Ms$/.exec(name)?.[1];
@@ -42,7 +42,7 @@ export function pageOf<T extends z.ZodType>(item: T) {
   });
 }
 
-/** The `next` of a page of what was found, which is more than the limit where there is another page. */
+/** The `next` of a page. `found` has more elements than the limit where another page follows. */
 export const nextOf = (found: readonly { readonly id: string }[], limit: number): string | null =>
   found.length > limit ? (found[limit - 1]?.id ?? null) : null;
 
@@ -51,7 +51,7 @@ export const dollars = z.string().describe('US dollars, decimal and exact.');
 
 export const trafficSorts = ['requests', 'p95', 'cost'] as const;
 
-/** Of list items. */
+/** The traffic that items of a list show. */
 export const shownTraffic = {
   traffic: z
     .object({ requests: z.number(), duration: z.object({ p95: z.number() }).nullable(), cost: dollars })
@@ -59,7 +59,7 @@ export const shownTraffic = {
     .describe('Of the last 24 hours; null where there was none.'),
 };
 
-/** Queries of lists that can be sorted by traffic. */
+/** The query of a list that can be sorted by traffic. */
 export const sortedPageQuery = pageQuery.extend({
   sort: z
     .enum(['name', ...trafficSorts])
@@ -75,7 +75,7 @@ export const place = z.object({
 
 export const reportedStates = [...targetStates, 'unknown'] as const;
 
-/** What nodes report of a target, or of all targets of an upstream. */
+/** What nodes report of a target, or of all of an upstream's targets together. */
 export const reported = {
   state: z
     .enum(reportedStates)
@@ -93,7 +93,7 @@ export const reported = {
   waiting: z.number().int(),
 };
 
-/** Management fields of upstreams, models and projects. */
+/** How an upstream, model or project is managed: by what, where, and in which version. */
 export const managed = {
   managedBy: z
     .enum(managers)
@@ -106,7 +106,7 @@ export const managed = {
   inForce: z.boolean().describe('False for a moment after a change, until it is in force.'),
 };
 
-/** An element of the configuration file's list, as written there. */
+/** An element of one of the configuration file's lists, as written there. */
 export const elementDocument = z
   .record(z.string(), z.unknown())
   .describe(

@@ -1,4 +1,4 @@
-/** Checks of an upstream sent by the console, beyond the schema: where credentials may go, and which files of this machine it may name. */
+/** Checks an upstream that the console sends beyond its schema: where credentials may go, and which local files it may name. */
 
 import { isDeepStrictEqual } from 'node:util';
 import type { FieldFault } from '../../core/field-fault.ts';
@@ -8,11 +8,11 @@ import { faultsProblem } from '../resource-write.ts';
 
 interface JudgedUpstream {
   readonly warnings: readonly string[];
-  /** The resulting upstream; undefined where other faults keep the configuration from being in force. */
+  /** The upstream as it would be; undefined where other faults keep the configuration from being in force. */
   readonly upstream: Upstream | undefined;
 }
 
-/** Throws a Problem that names the faulty fields. */
+/** Checks the document of an upstream. Throws a Problem that names the faulty fields. */
 export async function judgeUpstream(
   resources: ResourceEditor,
   id: string,
@@ -29,13 +29,13 @@ export async function judgeUpstream(
   return { warnings: preview.warnings, upstream };
 }
 
-/** As hidden by `hideSecrets`. */
+/** Whether a text stands for a secret that `hideSecrets` has hidden. */
 const isShownSecret = (text: string): boolean => /^\(sealed(?: [^()]+)?\)$/.test(text);
 
-/** Fields that name files, whose content the console must not be able to send anywhere. */
+/** Fields that name a file. The console must not be able to send the content of just any file to an upstream. */
 const fileFields = /^(?:api_key_file|credentials\[\d+\]\.api_key_file|tls\.(?:ca|cert|key))$/;
 
-/** Console members may lack permission to read this machine's files. */
+/** Refuses new file names: members of the console may lack permission to read this machine's files. */
 function fileFaults(document: ElementDocument, before: ElementDocument | undefined): FieldFault[] {
   const known = new Set(
     before === undefined ? [] : textsIn(before).flatMap(([path, text]) => (fileFields.test(path) ? [text] : [])),
@@ -53,7 +53,7 @@ function fileFaults(document: ElementDocument, before: ElementDocument | undefin
   );
 }
 
-/** A stored credential belongs to one address: changing the address alone must not send it elsewhere. */
+/** Refuses a new address with an old credential: a stored credential belongs to one address, and must not be sent elsewhere. */
 async function originFaults(
   resources: ResourceEditor,
   before: ConfiguredElement,
@@ -75,12 +75,12 @@ async function originFaults(
   });
 }
 
-/** Compares the fields that decide where calls go. */
+/** Whether the fields that decide where calls go are equal. */
 function isSameOrigin(before: ElementDocument, after: ElementDocument): boolean {
   return ['family', 'base_url', 'options'].every((name) => isDeepStrictEqual(before[name], after[name]));
 }
 
-/** Every text in it, with its path. */
+/** Every text in a document, with its path. */
 function textsIn(value: unknown, path = ''): (readonly [path: string, text: string])[] {
   if (typeof value === 'string') return [[path, value]];
   if (Array.isArray(value)) return value.flatMap((item, index) => textsIn(item, `${path}[${index}]`));

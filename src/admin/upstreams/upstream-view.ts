@@ -1,4 +1,4 @@
-/** An upstream in the admin API: its document, the effective settings, and target health over all nodes. */
+/** Shows an upstream in the admin API: its document, the effective settings, and its targets' health over all nodes. */
 
 import type { Family } from '../../core/family.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -19,7 +19,7 @@ export interface Surroundings {
 
 const shownKeys = 5;
 
-/** Searchable facts of an upstream. Before it is in force, the written ones are used. */
+/** The facts by which a list of upstreams is searched; those of the document until the upstream is in force. */
 export function toUpstreamSketch(element: ConfiguredElement, { snapshot, families }: Surroundings) {
   const { id, inForce } = element;
   const holds = inForce ? snapshot.upstreams.get(id) : undefined;
@@ -71,7 +71,7 @@ export function toUpstreamView(element: ConfiguredElement, surroundings: Surroun
   };
 }
 
-/** Without user and query, which a base URL may not have. */
+/** The upstream's address, without user and query, which a base URL may not have. */
 export function addressOf(upstream: Upstream | undefined): string | null {
   return upstream?.origin === undefined ? null : upstream.origin + upstream.pathPrefix;
 }
@@ -86,7 +86,7 @@ function lanesOf(firsts: readonly TargetState[]) {
   return { interactive: of('interactive'), bulk: of('bulk') };
 }
 
-/** Each process learns its share. */
+/** The learned limit of concurrent calls, summed over processes, because each process learns its own share. */
 function learnedOf(firsts: readonly TargetState[]): number | null {
   const said = firsts.flatMap((one) => one.learnedLimit ?? []);
   return said.length === 0 ? null : sum(said);
@@ -99,7 +99,7 @@ function longestOf(said: readonly { readonly key: string; readonly waiting: numb
     .slice(0, shownKeys);
 }
 
-/** Over all nodes; an endpoint is up if any node finds it up. */
+/** The endpoints' states over all nodes: an endpoint is up if any node finds it up. */
 function endpointsOf(firsts: readonly TargetState[]) {
   const said = Map.groupBy(
     firsts.flatMap((one) => one.endpoints ?? []),
@@ -120,7 +120,7 @@ function toTarget(model: string, models: readonly string[], said: readonly NodeS
   return { model, models, isListed, ...summaryOf(said) };
 }
 
-/** Named as in the compiled configuration. */
+/** The credentials of an upstream, named as in the compiled configuration. */
 function credentialsIn(document: ElementDocument, isStored: boolean) {
   const { credentials } = document;
   const list: readonly unknown[] = Array.isArray(credentials) ? credentials : [document];

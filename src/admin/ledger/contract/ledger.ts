@@ -1,4 +1,4 @@
-/** Contract: ledger rows, their export and live tail, usage reports from their sums, and the audit log. */
+/** Declares the endpoints for ledger rows, their export and live tail, usage reports from sums, and the audit log. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
@@ -19,13 +19,13 @@ const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\
 
 const asked = z.string().max(40);
 
-/** A time, or the beginning of a day in UTC. */
+/** The beginning of a time span: a time, or a day in UTC, from its beginning. */
 export const fromTime = asked
   .transform((text, issues) => toTime(text, issues))
   .optional()
   .describe('A time such as 2026-11-21T09:00Z, or a day in UTC such as 2026-11-21.');
 
-/** A time, or the end of a day in UTC. */
+/** The end of a time span: a time, or a day in UTC, to its end. */
 export const toTimeOf = asked
   .transform((text, issues) => toTime(text, issues) + (text.length === 'yyyy-mm-dd'.length ? dayMs : 0))
   .optional()
@@ -38,7 +38,7 @@ function toTime(text: string, issues: z.RefinementCtx): number {
   return z.NEVER;
 }
 
-/** JavaScript's Date accepts the 30th of February. */
+/** Whether the date exists: JavaScript's Date accepts the 30th of February. */
 function isRealDay(text: string): boolean {
   const day = text.slice(0, 'yyyy-mm-dd'.length);
   const ms = Date.parse(day);
@@ -50,7 +50,7 @@ interface Span {
   readonly to?: number | undefined;
 }
 
-/** Reports it for `from`, which is wrong more often. */
+/** Checks that `from` is before `to`; a fault is reported for `from`, which is wrong more often. */
 export function checkSpan({ from, to }: Span, issues: z.RefinementCtx): void {
   if (from !== undefined && to !== undefined && from >= to) {
     issues.addIssue({ code: 'custom', path: ['from'], message: '"from" must be before "to".' });
@@ -96,7 +96,7 @@ export const listAudit = auditEndpoint('GET /api/audit', 'admin', {
   answer: pageOf(auditEntry),
 });
 
-/** Filters that sums support as well. */
+/** Filters that can be used for rows and for usage sums. */
 const usageFilters = {
   from: fromTime,
   to: toTimeOf,
@@ -128,7 +128,7 @@ const idFilter = {
     .describe('The ID of a row, or its beginning.'),
 };
 
-/** Filters without an index: a page may have fewer rows and a `next`. */
+/** Filters without an index: a page may have fewer rows than its limit although further pages follow. */
 const rareFilters = {
   code: name.describe('The error code of the gateway.'),
   cache: z.enum(['hit', 'partial', 'miss']).optional(),
@@ -168,7 +168,7 @@ const ledgerId = z.object({
 const count = z.number().nullable();
 const text = z.string().nullable();
 
-/** Units beside tokens. */
+/** Billed units besides tokens. */
 const unitCounts = {
   ...recordOf(unitNames, () => z.number().optional()),
   cacheWriteTokens: z.number().optional().describe('Input tokens written to the prompt cache of the service.'),
@@ -245,7 +245,7 @@ export const ledgerDetail = ledgerRow.extend({
   hasCapture: z.boolean().describe('Whether request and response bodies were captured.'),
 });
 
-/** Values to choose from; other values of the past can be requested as well. */
+/** Values to choose from in filters; others, which existed in the past, can be requested as well. */
 export const ledgerChoices = z.object({
   keys: z.array(z.object({ id: z.string(), name: z.string() })),
   projects: z.array(z.object({ id: z.string(), name: z.string() })),
@@ -326,7 +326,7 @@ const sums = {
 
 export const usageSums = z.object(sums);
 
-/** The figures of most answers. */
+/** The usage figures that most answers have. */
 export const usageFigures = usageSums.pick({
   requests: true,
   errors: true,

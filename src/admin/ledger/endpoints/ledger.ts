@@ -1,4 +1,4 @@
-/** Endpoints: ledger rows by filter, one row with its calls and captured bodies, exports, a live tail, usage and cost by group; and the audit log. */
+/** Implements the endpoints for ledger rows, one row with its calls and bodies, exports, a live tail, usage and cost, and the audit log. */
 
 import type * as z from 'zod';
 import { countToolCalls, summedNames } from '../../../core/accounting/units.ts';
@@ -37,7 +37,7 @@ interface Asked {
   readonly tag?: string | undefined;
 }
 
-/** As the store filters. */
+/** Converts a request's filters to those of the store. */
 async function toLedgerQuery<Q extends Asked>({ code, minCost, tag, ...asked }: Q, context: AdminContext) {
   const keys = tag === undefined ? undefined : await keysWith(tag, context);
   return { ...asked, error: code, minCostNanos: minCost === undefined ? undefined : parseDollars(minCost), keys };
@@ -113,7 +113,7 @@ export const listAudit = implement(contract.listAudit, async ({ query, context: 
   return { items: page.map((entry) => toEntry(entry, names.get(entry.subject))), next: nextOf(entries, limit) };
 });
 
-/** A key has its present name; for deleted and other subjects, the entry may have one. */
+/** An audit entry as the API shows it. A key is shown by its present name; other and deleted subjects by one in the entry. */
 function toEntry({ atMs, ...entry }: AuditEntry, known: string | undefined): z.input<typeof auditEntry> {
   const name = known ?? nameIn(entry.after) ?? nameIn(entry.before);
   return { ...entry, name: name === undefined || name === entry.subject ? null : name, at: toInstant(atMs) };

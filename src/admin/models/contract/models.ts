@@ -1,4 +1,4 @@
-/** Contract: models with targets, price and health. */
+/** Declares the endpoints for models with their targets, prices and health. */
 
 import * as z from 'zod';
 import { priceSources, priceUnits } from '../../../core/accounting/price.ts';
@@ -33,7 +33,7 @@ const modelQuery = sortedPageQuery.extend({
   managedBy: z.enum(managers).optional(),
 });
 
-/** Unset ones are not billed. */
+/** Prices per unit; a unit without a price is not billed. */
 const amounts = z.object({
   ...recordOf(priceUnits, () => dollars.optional()),
   input: dollars.optional().describe('Per million input tokens.'),
@@ -46,10 +46,10 @@ export const price = z.object({
     .describe(
       'Source of the price: the target, its model, the price list built into Postern, an imported list, none because the gateway answers itself (free), or unknown.',
     ),
-  /** Null: unknown. */
+  /** The prices; null where they are unknown. */
   amounts: amounts.nullable(),
   isFree: z.boolean(),
-  /** For list prices, built-in or imported. */
+  /** For a built-in or imported price list: where it comes from, and how current it is. */
   listed: z.object({ source: z.string(), asOf: z.string(), verified: z.boolean() }).nullable(),
 });
 
@@ -62,9 +62,9 @@ const target = z.object({
   priority: z.number().int(),
   weight: z.number().int(),
   bridge: z.string().nullable(),
-  /** Null until it is in force. */
+  /** The price; null until the target is in force. */
   price: price.nullable(),
-  /** The worst state of any node; unknown without reports. */
+  /** The worst state that any node reports; unknown without reports. */
   health: z.enum(reportedStates),
   shown: z.enum(shownStates).describe('From the results of its calls, as in `GET /api/states`.'),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
@@ -81,7 +81,7 @@ export const model = z.object({
       'Whether lists show it. A hidden model counts as unknown on rerank and both embeddings routes; elsewhere its exact ID still works.',
     ),
   space: z.string().nullable(),
-  /** The scale of its scores; null where it has none, or it is unknown. */
+  /** The scale of the model's rerank scores; null where it has none, or the scale is unknown. */
   scores: z.enum(scoreScales).nullable(),
   targets: z.array(target),
   ...managed,
@@ -93,14 +93,14 @@ export const modelPage = pageOf(model.extend(shownTraffic)).extend({
 
 const agreement = z.number().nullable().describe('Up to 1; null if unknown.');
 
-/** Settings of lists in force, as in the file; and whether the model is unchanged. */
+/** The list settings in force, as in the file, and the measured drift of the model. */
 const lists = z.object({
   cache: z.object({ ttl: z.string(), scope: z.string(), max: z.string() }).nullable(),
   dedupe: z.boolean(),
   coalesce: z.object({ window: z.string(), maxItems: z.number().int() }).nullable(),
   shadow: z.object({ model: z.string(), share: z.number() }).nullable(),
   canary: z.object({ texts: z.number().int(), every: z.string() }).nullable(),
-  /** With its shadow, as each node has seen it since its start. */
+  /** How far the model agrees with its shadow, as each node has seen it since its start. */
   agreements: z.array(
     z.object({
       node: z.string(),
@@ -130,9 +130,9 @@ export const modelDetail = model.extend({
   document: elementDocument,
   lists,
   needs: z.object({
-    /** Keys that name it in their list. */
+    /** IDs of keys that name the model in their list of models. */
     keys: z.array(z.string()),
-    /** Operations for which it is the default. */
+    /** Operations for which this is the default model. */
     defaultFor: z.array(z.enum(operations)),
   }),
 });

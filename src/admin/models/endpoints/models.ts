@@ -1,4 +1,4 @@
-/** Endpoints: list, create, change, hide, delete and test models. */
+/** Implements the endpoints that list, create, change, hide, delete and test models. */
 
 import { randomBytes } from 'node:crypto';
 import { acceptAsItIs } from '../../../core/drift.ts';
@@ -26,7 +26,7 @@ import { readTraffic, toComparison, toTraffic } from '../../traffic.ts';
 import * as contract from '../contract/models.ts';
 import { type ModelSketch, toListView, toModelSketch, toModelView } from '../model-view.ts';
 
-/** Concurrent changes of other fields may be first several times. */
+/** Limit of attempts where other people change the model's other fields at the same time. */
 const mostAttempts = 5;
 const longestExcerpt = 600;
 const longestTryMs = 60_000;
@@ -105,7 +105,7 @@ export const patchModel = implement(contract.patchModel, async (call) => {
   }
 });
 
-/** A built-in model gets an entry in the store, which replaces it. */
+/** Shows or hides a model. For a built-in model this creates an entry in the store, which replaces it. */
 async function setVisible(call: Call<typeof contract.patchModel>, expected: number | undefined) {
   const { id } = call.params;
   const element = await findResource('model', id, call.context);
@@ -157,7 +157,7 @@ async function modelIn(id: string, snapshot: Snapshot): Promise<Model> {
   return model;
 }
 
-/** Only the displayed part: an answer may be long. */
+/** Reads only the part of an answer that is displayed, because an answer may be long. */
 async function readBeginning(response: Response): Promise<string> {
   if (response.body === null) return '';
   const decoder = new TextDecoder();

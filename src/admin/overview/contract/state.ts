@@ -1,4 +1,4 @@
-/** Contract: the gateway's state, and live samples. */
+/** Declares the endpoints for the gateway's state, and for live samples of its metrics. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
@@ -157,7 +157,7 @@ const percentiles = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })
   .describe('Milliseconds, estimated from counts in buckets.');
 
-/** Differences between the two latest readings; `inFlight` and the fields after the loop delay are values at their end. */
+/** The changes between the two latest readings; `inFlight` and the fields after the loop delay are values at the latest one. */
 export const liveSample = z.object({
   at: instant,
   spanMs: z.number().describe('Time since the previous sample: divide counts by it to get rates.'),
@@ -198,7 +198,7 @@ export const liveUpstream = z.object({
   targets: targetCounts.describe('With workers: how many of them see it so.'),
 });
 
-/** The first event has the samples so far; each later one has one sample. */
+/** An event of the live view: the first one has the samples so far, each later one has one sample. */
 export const liveEvent = z.object({
   isHistory: z.boolean(),
   samples: z.array(liveSample).describe('The oldest first.'),

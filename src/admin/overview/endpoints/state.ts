@@ -1,4 +1,4 @@
-/** Endpoints: the gateway's state, live samples, and notices. */
+/** Implements the endpoints for the gateway's state, live samples of its metrics, and notices. */
 
 import type * as z from 'zod';
 import { bodyOf, canBeShown, operationRows, operationsAsOffered, pathOf } from '../../../core/operations/index.ts';
@@ -120,7 +120,7 @@ export const getFirstSteps = implement(contract.getFirstSteps, ({ context }) =>
   recently(context, 'first steps', () => readFirstSteps(context)),
 );
 
-/** For a slow reader: older events are useless. */
+/** Limit of events that wait for a slow reader; older events are dropped as useless. */
 const mostWaiting = 30;
 
 export const getLive = implement(contract.getLive, ({ context, caller, headers, signal }) =>
@@ -159,7 +159,7 @@ async function* follow(live: AdminContext['live'], signal: AbortSignal): AsyncGe
 
 const spanMs = 30 * 86_400_000;
 
-/** First steps of a new gateway: a key, a first request, a first try in the Playground. */
+/** Which of the first steps have been done: a key, a first request, a first try in the Playground. */
 async function readFirstSteps(context: AdminContext): Promise<z.input<typeof firstSteps>> {
   const { store, clock, configuration } = context;
   const snapshot = configuration.snapshot();

@@ -1,14 +1,14 @@
-/** Snapshots of metrics from one or several processes, and their differences, for the live view of the console. */
+/** Computes what the live view of the console shows: the differences between two readings of metrics, over all processes. */
 
 import { type RowOutcome, rowOutcomes } from '../../../core/accounting/ledger-row.ts';
 import { type TargetState, targetStates } from '../../../core/target-state.ts';
 import { getOrMake } from '../../../lib/get-or-make.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 
-/** By labels as written, such as `{model="m"}`. A histogram is its counts, one a bucket, and then the sum. */
+/** A metric's values by labels as written, such as `{model="m"}`. A histogram's value is its count per bucket, and then the sum. */
 export type Series = Readonly<Record<string, number | readonly number[]>>;
 
-/** Metrics of the process's state: none by model or target, so that reading them is cheap. */
+/** Metrics of the process's state. None has labels for models or targets, so that reading them is cheap. */
 const stateNames = [
   'postern_journal_bytes',
   'postern_journal_waiting_rows',
@@ -24,7 +24,7 @@ const stateNames = [
   'nodejs_eventloop_delay_seconds',
 ] as const;
 
-/** All metrics of the live view: no others are read for it. */
+/** All metrics of the live view: no others are read. */
 const names = [
   'postern_requests_total',
   'postern_requests_in_flight',
@@ -51,7 +51,7 @@ export const liveMetrics: ReadonlySet<LiveMetric> = new Set(names);
 export const stateMetrics: ReadonlySet<LiveMetric> = new Set(stateNames);
 export type Reading = Readonly<Partial<Record<LiveMetric, Series>>>;
 
-/** Those with buckets. */
+/** The metrics that are histograms. */
 export type LiveHistogram = Extract<
   LiveMetric,
   'postern_request_duration_seconds' | 'postern_first_byte_seconds' | 'postern_upstream_first_byte_seconds'
@@ -61,7 +61,7 @@ function seriesOf(reading: Reading, name: LiveMetric): readonly [string, number 
   return Object.entries(reading[name] ?? {});
 }
 
-/** For a metric without labels; undefined where it is absent. */
+/** The value of a metric without labels; undefined where it is absent. */
 export function plainOf(reading: Reading, name: LiveMetric): number | undefined {
   const value = reading[name]?.[''];
   return typeof value === 'number' ? value : undefined;
@@ -71,7 +71,7 @@ export type LabelReader = (text: string) => Readonly<Record<string, string>>;
 
 const mostKept = 50_000;
 
-/** Label texts repeat every second: each is parsed once. */
+/** Parses label texts; each text is parsed once, because the same texts come every second. */
 export function createLabelReader(): LabelReader {
   const known = new Map<string, Readonly<Record<string, string>>>();
   return (text) => {
@@ -96,15 +96,15 @@ function parseLabels(text: string): Readonly<Record<string, string>> {
   return labels;
 }
 
-/** Observations per bucket between two readings; the last one has no upper bound. */
+/** The number of observations per bucket between two readings; the last bucket has no upper bound. */
 export type Buckets = readonly number[];
 
-/** A counter's increase. A sum falls when counts of removed models are dropped: that is no increase. */
+/** How much a counter has grown; never below zero, because a sum falls when the counts of removed models are dropped. */
 export function growth(now: number, before: number | undefined): number {
   return before === undefined ? now : Math.max(0, now - before);
 }
 
-/** Over all series. */
+/** How much each bucket has grown, summed over all series. */
 export function growthOfBuckets(now: Series, before: Series, bucketCount: number): number[] {
   const sum = new Array<number>(bucketCount).fill(0);
   for (const labels in now) {
@@ -131,7 +131,7 @@ export function addBuckets(all: readonly Buckets[]): number[] {
   return sum;
 }
 
-/** In milliseconds, to a tenth, from bounds in seconds. Undefined without observations. */
+/** Percentiles in milliseconds, to a tenth, from bounds in seconds; undefined without observations. */
 export function toPercentiles(buckets: Buckets, boundsS: readonly number[]) {
   const total = buckets.reduce((sum, count) => sum + count, 0);
   if (total <= 0) return undefined;
@@ -139,7 +139,7 @@ export function toPercentiles(buckets: Buckets, boundsS: readonly number[]) {
   return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
 }
 
-/** Interpolates linearly within a bucket. Above the last bound the bound itself is returned: a minimum. */
+/** The value at a rank, interpolated within its bucket; for the last bucket its lower bound, which is a minimum. */
 function quantileOf(buckets: Buckets, boundsS: readonly number[], rank: number): number {
   let below = 0;
   for (const [at, count] of buckets.entries()) {
@@ -159,13 +159,13 @@ type UpstreamDigest = ReturnType<typeof emptyUpstream>;
 
 export interface DigestDeps {
   readonly labelsOf: LabelReader;
-  /** Upper bounds of the buckets, in seconds. */
+  /** The upper bounds of a histogram's buckets, in seconds. */
   boundsOf(name: LiveHistogram): readonly number[];
 }
 
-/** Outcomes of attempts without a call. */
+/** Outcomes of attempts that made no call. */
 const uncalled: ReadonlySet<string> = new Set(['queue', 'capped']);
-/** Requests that are no client's call of a model. */
+/** The value of the label `operation` for requests that call no model. */
 const noOperation = 'none';
 
 export function digest(now: Reading, before: Reading, deps: DigestDeps) {
@@ -194,7 +194,7 @@ export function digest(now: Reading, before: Reading, deps: DigestDeps) {
   };
 }
 
-/** Series that are not zero: most gauges are. */
+/** The series of a metric that are not zero; most gauges are zero. */
 function* seen(reading: Reading, name: LiveMetric): Generator<[string, number]> {
   const series = reading[name] ?? {};
   for (const text in series) {
@@ -203,7 +203,7 @@ function* seen(reading: Reading, name: LiveMetric): Generator<[string, number]> 
   }
 }
 
-/** Increased counters, and their increase. */
+/** The counters of a metric that have grown, and by how much. */
 function* grown(now: Reading, before: Reading, name: LiveMetric): Generator<[string, number]> {
   const series = now[name] ?? {};
   const earlier = before[name] ?? {};
@@ -218,7 +218,7 @@ function digestRequests(now: Reading, before: Reading, { labelsOf }: DigestDeps)
   const byStatus: Record<string, number> = {};
   const byOperation: Record<string, number> = {};
   let requests = 0;
-  /** Requests with at least one upstream call. */
+  /** The number of requests with at least one upstream call. */
   let called = 0;
   for (const [text, more] of grown(now, before, 'postern_requests_total')) {
     const { outcome = '', status = '', operation = '' } = labelsOf(text);
@@ -264,7 +264,7 @@ function digestUpstreams(now: Reading, before: Reading, { labelsOf, boundsOf }: 
   return { attempts, upstreams };
 }
 
-/** The last number is the sum of the observations. */
+/** The number and sum of the observations between two readings; a histogram's last number is the sum. */
 function meanParts(
   now: number | readonly number[],
   before: number | readonly number[] | undefined,
@@ -316,7 +316,7 @@ function growthBy(
   return sums;
 }
 
-/** The time of a replaced worker is lost. */
+/** The growth of CPU time; undefined where it fell because a worker was replaced, whose time is lost. */
 function cpuGrowth(now: Reading, before: Reading): number | undefined {
   const [current, earlier] = [plainOf(now, 'process_cpu_seconds_total'), plainOf(before, 'process_cpu_seconds_total')];
   return current === undefined || earlier === undefined || current < earlier ? undefined : current - earlier;

@@ -23,7 +23,7 @@ export type LiveSample = z.output<typeof liveSample>;
 export type LiveUpstream = z.output<typeof liveUpstream>;
 
 export interface LiveFrame {
-  /** Undefined where the reading failed. */
+  /** The sample; undefined where the reading failed. */
   readonly sample: LiveSample | undefined;
   readonly upstreams: readonly LiveUpstream[];
 }
@@ -31,17 +31,17 @@ export interface LiveFrame {
 export type LiveSource = ReturnType<typeof createSampler>;
 
 interface SamplerDeps {
-  /** Reads some metrics of the process, or of all processes. */
+  /** Reads some metrics of this process, or of all processes. */
   read(metrics: ReadonlySet<LiveMetric>): Promise<Reading>;
   boundsOf: DigestDeps['boundsOf'];
   readonly clock: Clock;
-  /** Calls once, after the time; returns how to cancel it. */
+  /** Calls `work` once after the time; returns a function that cancels it. */
   readonly later?: (work: () => void, ms: number) => () => void;
 }
 
 const everyMs = 1_000;
 export const keptMs = 5 * 60_000;
-/** So that reloading the page leaves no gap. */
+/** Sampling goes on this long after the last watcher has left, so that reloading the page leaves no gap. */
 export const lingerMs = 60_000;
 const windowMs = 10_000;
 
@@ -87,7 +87,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
     cancelNext = later(() => void tick(), Math.max(0, everyMs - tookMs));
   }
 
-  /** Undefined for the first reading, which has none before it. */
+  /** The sample since the reading before; undefined for the first reading. */
   function take(reading: Reading): LiveFrame | undefined {
     const atMs = clock.monotonicMs();
     const state = toProcessState(reading);
@@ -110,7 +110,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
       start();
       const nowMs = clock.monotonicMs();
       return {
-        /** The oldest first. */
+        /** The samples so far, the oldest first. */
         history: history.filter(({ atMs }) => nowMs - atMs < keptMs).map(({ sample }) => sample),
         upstreams,
         close() {
@@ -118,7 +118,7 @@ export function createSampler({ read, boundsOf, clock, later = laterByTimer }: S
         },
       };
     },
-    /** As of this second while watched, else read on demand. */
+    /** The process's state: of this second while somebody watches, else read on demand. */
     async state() {
       if (latest !== undefined && clock.monotonicMs() - latest.atMs < 2 * everyMs) return latest.state;
       const state = toProcessState(await read(stateMetrics));
@@ -185,7 +185,7 @@ function laterByTimer(work: () => void, ms: number): () => void {
 
 type ProcessState = ReturnType<typeof toProcessState>;
 
-/** Undefined where it does not apply: no Redis is configured, no journal is written. */
+/** The state of the process. A field is undefined where it does not apply, as without Redis or journal. */
 function toProcessState(reading: Reading) {
   const redis = plainOf(reading, 'postern_redis_up');
   const store = plainOf(reading, 'postern_store_up');
@@ -195,15 +195,15 @@ function toProcessState(reading: Reading) {
     loopDelayMs: loopDelayOf(reading),
     memoryBytes: plainOf(reading, 'process_resident_memory_bytes'),
     journalBytes: plainOf(reading, 'postern_journal_bytes'),
-    /** Not yet in the store. */
+    /** Rows of the journal that are not in the store yet. */
     journalRows: plainOf(reading, 'postern_journal_waiting_rows'),
     journalOldestMs: toMs(plainOf(reading, 'postern_journal_oldest_seconds')),
     isJournalFailing: plainOf(reading, 'postern_journal_failing') === 1,
     isStoreUp: store === undefined ? undefined : store === 1,
     isRedisUp: redis === undefined ? undefined : redis === 1,
-    /** Processes that count limits on their own. */
+    /** The number of processes that count limits on their own, without Redis. */
     redisFallback: plainOf(reading, 'postern_redis_fallback') ?? 0,
-    /** The store's last change that is in force. */
+    /** The number of the store's last change that is in force. */
     revision: plainOf(reading, 'postern_config_revision'),
   };
 }

@@ -1,4 +1,4 @@
-/** Contract: models to try in the playground, and the ledger's view of a try. */
+/** Declares the endpoints for trying models in the playground, and for finding a try in the ledger. */
 
 import * as z from 'zod';
 import { hasModelInPath, operationRows, operations, pathOf } from '../../../core/operations/index.ts';
@@ -14,7 +14,7 @@ export type GatewayRoute = (typeof gatewayRoutes)[number];
 export const namesModelInPath = (route: GatewayRoute): boolean =>
   route === 'engines-embeddings' || hasModelInPath(operationRows[route]);
 
-/** Under the client listener's URL. The model is used where the path has it. */
+/** The path of a route below the client listener's URL; `model` is used where the path has one. */
 export const toGatewayPath = (route: GatewayRoute, model = ''): string =>
   // One encoded segment: a model's name cannot change the path.
   route === 'engines-embeddings' ? `/v1/engines/${encodeURIComponent(model)}/embeddings` : pathOf(route, model);
@@ -23,16 +23,16 @@ export const playgroundModel = z.object({
   id: z.string().describe('With a `*` it is a pattern: send a name that fits it.'),
   aliases: z.array(z.string()),
   operations: z.array(z.enum(operations)),
-  /** A hidden model answers on rerank and embeddings as an unknown one does. */
+  /** Whether the model is listed; rerank and embeddings answer for a hidden model as for an unknown one. */
   visible: z.boolean(),
-  /** The vector space; vectors of two spaces are never compared. */
+  /** The space of its vectors; vectors of two spaces are never compared. */
   space: z.string().nullable(),
-  /** Answers inside the gateway itself, without a network. */
+  /** Whether the model runs inside the gateway, without a network. */
   builtIn: z.boolean(),
   upstreams: z.array(z.string()),
 });
 
-/** Null until the ledger has it, which takes a moment. */
+/** A try in the playground; null until the ledger has its row, which takes a moment. */
 export const playgroundTry = z.object({
   item: z
     .object({

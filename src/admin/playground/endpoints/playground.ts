@@ -1,4 +1,4 @@
-/** Endpoints: models to try, a call as a client would make it, and its ledger row. */
+/** Implements the playground's endpoints: models to try, a call as a client would make it, and its ledger row. */
 
 import { randomBytes } from 'node:crypto';
 import type { Model } from '../../../core/snapshot.ts';
@@ -60,7 +60,7 @@ function toSlug(caller: Caller): string {
   return slug === '' ? 'member' : slug;
 }
 
-/** Used for this one call only; never stored or logged. */
+/** The client key to use for this one call; it is never stored or logged. */
 function readKey(headers: Headers): string | undefined {
   const key = headers.get(keyHeader) ?? undefined;
   if (key === undefined || keyForm.test(key)) return key;

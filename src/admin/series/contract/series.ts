@@ -1,4 +1,4 @@
-/** Contract: counts, rates, percentiles and cost over time from the ledger, and target states derived from them. */
+/** Declares the endpoints for counts, rates, percentiles and cost over time from the ledger, and for the states of targets. */
 
 import * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
@@ -188,14 +188,14 @@ export const getSeries = seriesEndpoint('GET /api/series', 'viewer', {
 /** The displayed states of a target or an upstream. */
 export const shownStates = ['failing', 'cooldown', 'degraded', 'healthy', 'untested'] as const;
 
-/** When a target is degraded or failing. */
+/** The limits by which a target counts as degraded or failing. */
 export const stateRule = {
   windowMs: 600_000,
   leastAttempts: 10,
-  /** Below the first it is degraded; at or below the other it fails. */
+  /** Share of successful calls below which a target is degraded; next, the share at which it fails. */
   successShare: 0.95,
   failingShare: 0.5,
-  /** Compared with the p95 of its week. */
+  /** A target is degraded where its p95 is this many times that of the past week. */
   slower: 2,
   leastMeasured: 20,
   leastOfWeek: 100,

@@ -1,4 +1,4 @@
-/** Endpoints: time series, states of targets and upstreams, and the gateway as it is now. */
+/** Implements the endpoints for time series, states of targets and upstreams, and the gateway as it is now. */
 
 import type * as z from 'zod';
 import { rowOutcomes } from '../../../core/accounting/ledger-row.ts';
@@ -66,7 +66,7 @@ async function read(reader: Reader, query: SeriesQuery): Promise<SeriesAnswer> {
   }
 }
 
-/** The same steps and lines of an earlier span. */
+/** Reads the same steps and lines for an earlier span, for comparison. */
 function compare(reader: Reader, query: SeriesQuery, found: SeriesAnswer, what: 'before' | 'day' | 'week') {
   const lengthMs = found.toMs - found.fromMs;
   // An earlier span that also begins with a step has the same steps.
@@ -218,7 +218,7 @@ async function readNow(context: AdminContext) {
   };
 }
 
-/** Of projects if any has a daily budget, as their keys share it. */
+/** The sum of today's budgets: those of projects if any has a daily budget, because their keys share it; else those of keys. */
 function toBudgetOfToday(budgets: readonly SpentBudget[]) {
   const daily = budgets.filter(({ budget }) => budget.period === 'day');
   const ofProjects = daily.filter(({ holder }) => holder.kind === 'project');

@@ -1,4 +1,4 @@
-/** Contract: gateway settings that the console may change if the file leaves them open. */
+/** Declares the endpoints for gateway settings that the console may change if the file does not set them. */
 
 import * as z from 'zod';
 import { managers } from '../../../core/resource-editor.ts';
@@ -11,14 +11,14 @@ export const settingIds = ['alerts', 'ledger'] as const;
 
 const settingParam = z.object({ id: z.enum(settingIds) });
 
-/** As in the configuration file, whose schema validates it. */
+/** A setting as in the configuration file, whose schema validates it. */
 const settingDocument = z.record(z.string(), z.unknown());
 
 export const setting = z.object({
   id: z.enum(settingIds),
   managedBy: z.enum(managers),
   place: z.object({ file: z.string(), line: z.int() }).nullable(),
-  /** 0 until the first change here. */
+  /** The version of the setting; 0 until it is first changed through the API. */
   version: z.int(),
   updatedAt: instant.nullable(),
   document: settingDocument,

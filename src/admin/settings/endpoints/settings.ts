@@ -1,4 +1,4 @@
-/** Endpoints: gateway settings of the console: budget webhooks, retention, and withheld fields. */
+/** Implements the endpoints for gateway settings that the console can change (budget webhooks, retention, and withheld fields). */
 
 import type * as z from 'zod';
 import type { Snapshot } from '../../../core/snapshot.ts';

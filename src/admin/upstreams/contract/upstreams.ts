@@ -1,4 +1,4 @@
-/** Contract: upstreams with address, health and the models that use them. Never a credential. */
+/** Declares the endpoints for upstreams: their address, health and models. No answer contains a credential. */
 
 import * as z from 'zod';
 import { labels } from '../../../core/label.ts';
@@ -25,7 +25,7 @@ const { waiting: _, ...reportedOfTarget } = reported;
 const target = z.object({
   /** The upstream's own name for the model. */
   model: z.string(),
-  /** Public IDs that lead there. */
+  /** Public IDs of the models with this target. */
   models: z.array(z.string()),
   isListed: z.boolean().describe("False where the upstream's own list of models was read and does not have it."),
   ...reportedOfTarget,
@@ -38,7 +38,7 @@ const credential = z.object({
     .describe('Encrypted in the store, in the configuration file, in the environment, or in a separate file.'),
   hint: z.string().nullable().describe('The name of the variable or of the file, never the secret.'),
   weight: z.number().int(),
-  /** In cooldown: refused, or rate-limited. */
+  /** Whether the credential is in cooldown, because the upstream refused it or limited its rate. */
   resting: z.boolean(),
 });
 
@@ -60,7 +60,7 @@ const endpointState = z.object({
 export const upstream = z.object({
   id: z.string(),
   family: z.object({ id: z.string(), title: z.string(), listsModels: z.boolean() }),
-  /** Null where it needs none. */
+  /** The upstream's address; null where it needs none. */
   address: z.string().nullable(),
   credentials: z.array(credential),
   limits: z.object({
@@ -198,7 +198,7 @@ export const family = z.object({
   credential: z
     .enum(['none', 'key', 'document', 'signed'])
     .describe('None; an API key; a document such as that of a service account; or a key that signs each call.'),
-  /** The credential's header, with default options. */
+  /** The header that carries the credential, with the family's default options. */
   header: z.string().nullable(),
   options: z.array(option),
   offers: z.array(offer),

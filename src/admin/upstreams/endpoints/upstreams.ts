@@ -1,4 +1,4 @@
-/** Endpoints: upstreams and their families. */
+/** Implements the endpoints that list, create, change, delete and test upstreams, and list the families of services. */
 
 import { type Family, isMadeHere, type Offer, offersOf, standardOptions } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
@@ -100,7 +100,7 @@ export const testUpstream = implement(contract.testUpstream, async ({ params: { 
   return test(await compiled(id, context), context, signal);
 });
 
-/** Limit for people; some services have tens of thousands. */
+/** Limit of listed models, for the sake of the reader: some services have tens of thousands. */
 const mostModels = 5_000;
 
 export const listUpstreamModels = implement(contract.listUpstreamModels, async ({ params, context, signal }) => {
@@ -170,7 +170,7 @@ export const listFamilies = implement(contract.listFamilies, ({ context }) => ({
   items: context.families.map(toFamilyView),
 }));
 
-/** A family for people: from its own facts, nothing from its name. */
+/** Describes a family for people, by its own facts only. */
 function toFamilyView(family: Family) {
   const { id, title, baseUrl, options = {}, chat, modelList, starter, builtIn = [] } = family;
   const standard = standardOptions(family);
