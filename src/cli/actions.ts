@@ -1,4 +1,4 @@
-/** Commands with several actions on the store: `postern keys list`, `postern resources apply`. */
+/** Runs commands that have several actions on the store, such as `postern keys list` and `postern resources apply`. */
 
 import type { FaultyConfiguration } from '../config/load.ts';
 import type { Store } from '../core/store/store.ts';
@@ -10,11 +10,11 @@ import { faultless } from './output.ts';
 import type { CommandName } from './words.ts';
 
 interface Action<Ground> {
-  /** The arguments after the command's name: `show ID [--json]` is one operand and an option. */
+  /** The action's name and arguments; `show ID [--json]` has one operand and one option. */
   readonly usage: string;
-  /** Reads its options before the store is opened, and returns the action. */
+  /** Reads the action's options before the store is opened, and returns the action itself. */
   prepare(context: CommandContext): ((ground: Ground) => Promise<void>) | Promise<(ground: Ground) => Promise<void>>;
-  /** It creates a missing store; other actions report that there is none. */
+  /** Whether the action creates a missing store; other actions report that there is none. */
   readonly makesStore?: (values: CommandContext['values']) => boolean;
 }
 

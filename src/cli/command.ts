@@ -1,4 +1,4 @@
-/** The type of a command, its options as its usage names them, and what `--help` and a wrong option print. */
+/** Defines the type of a command: reads its options from its usage text, and writes what `--help` and a wrong option print. */
 
 import type { ParseArgsConfig } from 'node:util';
 import { type ExitCode, UserFault } from '../core/user-fault.ts';
@@ -8,24 +8,24 @@ import type { Surroundings } from '../serve/surroundings.ts';
 import { type CommandName, type CommandWords, words } from './words.ts';
 
 export interface CommandContext extends Surroundings {
-  /** The options as `node:util` parsed them by the command's own table. */
+  /** The options, as `node:util` parsed them by the command's table. */
   readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>;
   readonly positionals: readonly string[];
-  /** Aborted once standard output is closed, as by `| head`, to end an endless command. */
+  /** Aborted when nobody reads standard output any more, as after `| head`, to end a command that would run for ever. */
   readonly unread?: AbortSignal;
 }
 
 export interface Command extends CommandWords {
   readonly options: NonNullable<ParseArgsConfig['options']>;
-  /** Its actions by name, with their usage. */
+  /** The command's actions by name, with their usage. */
   readonly actions?: Readonly<Record<string, { readonly usage: string }>>;
   run(context: CommandContext): Promise<ExitCode>;
 }
 
-/** Options of every command that reads the configuration. */
+/** The options of every command that reads the configuration. */
 export const configUsage = '--config F --set KEY=VALUE...';
 
-/** `usage` names its options; the line in the help may show fewer. */
+/** Defines a command. `usage` names all of its options; its line in the help may show fewer. */
 export const commandOf = (name: CommandName, usage: string, run: Command['run']): Command => ({
   ...words[name],
   options: optionsIn(usage),
@@ -40,7 +40,7 @@ export const commandOf = (name: CommandName, usage: string, run: Command['run'])
 const optionForm =
   /--([a-z][a-z-]*)(?:\|-([a-z]))?( [^\s[\]|-][^\s\]]*?(?=\]|\.{2,}(?:\s|$)|\s|$))?(?:\]?(\.{2,})(?=\s|$))?/g;
 
-/** `--limit N` takes a text, `--json` none; `--follow|-f` has a letter as well, and `--set KEY=VALUE...` may be repeated. */
+/** The options in a usage text: `--limit N` takes a text, `--json` none; `--follow|-f` has a letter; `...` means repeatable. */
 export function optionsIn(usage: string): Command['options'] {
   const written = usage.matchAll(optionForm);
   return Object.fromEntries(
@@ -62,7 +62,7 @@ export function toConfigSources({
   };
 }
 
-/** Every action of the command with its arguments, or the command's options. */
+/** The help of one command: each action with its arguments, or else the command's options. */
 export function toHelp({ name, usage, summary, actions, options }: Command): string[] {
   const lines = [`postern ${usage}`, '', summary];
   if (actions !== undefined) {
@@ -81,7 +81,7 @@ function toOption(option: string, options: Command['options']): string {
   return short === undefined ? written : `${written}, -${short}`;
 }
 
-/** Rewrites `parseArgs`' messages, which are for programmers, for users. */
+/** The message for a wrong option, reworded for users: those of `parseArgs` are for programmers. */
 export function toOptionFault(error: unknown, command: Command, args: readonly string[]): string {
   const message = reasonOf(error);
   const [, option = ''] = /'(?:-\w, )?(-{1,2}[^\s'=<]+)/.exec(message) ?? [];

@@ -1,4 +1,4 @@
-/** `postern drift`: shows whether models changed and agree with their shadows, as reported by the running nodes. */
+/** `postern drift`: shows whether models have changed, and agree with their shadows, as the running nodes report it. */
 
 import { acceptAsItIs, type CanaryState, type ShadowAgreement } from '../core/drift.ts';
 import { reportMaxAgeMs } from '../core/store/health.ts';

@@ -1,4 +1,4 @@
-/** All commands, each loaded only when called. */
+/** Lists all commands; each is loaded only when it is called. */
 
 import type { Command } from './command.ts';
 import { type CommandName, words } from './words.ts';
@@ -25,7 +25,7 @@ const loaders: Readonly<Record<CommandName, () => Promise<Command>>> = {
   openapi: async () => (await import('./openapi.ts')).openapi,
 };
 
-/** In the order of the help. */
+/** The names of all commands, in the order of the help. */
 export const commandNames = Object.keys(words) as CommandName[];
 
 export function isCommandName(name: string): name is CommandName {

@@ -1,4 +1,4 @@
-/** `postern journal show`: prints journal records as lines of JSON, including those already in the store. */
+/** `postern journal show`: prints the records of the journal as lines of JSON, including those that the store already has. */
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';

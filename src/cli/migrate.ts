@@ -1,4 +1,4 @@
-/** `postern migrate`: runs store migrations by hand; `serve` does the same at its start. */
+/** `postern migrate`: runs the store's migrations; `serve` does the same when it starts. */
 
 import { join, resolve } from 'node:path';
 import { loadConfiguration } from '../config/load.ts';
@@ -38,7 +38,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
   return isCheck && names.length > 0 ? 1 : 0;
 }
 
-/** A former version does not see this version's journals. A running process imports its rows at its end. */
+/** Refuses to go back to an older version, which cannot read these journals, while they have rows that no running process will import. */
 async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: CommandContext): Promise<void> {
   if (!storeExists(url, { cwd }) || (await readMissingMigrations(url, { cwd })).length > 0) return;
   const directory = resolve(cwd, ledger.directory);

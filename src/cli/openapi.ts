@@ -86,7 +86,7 @@ function toDocument(own: readonly Route[]): Json {
 const about =
   'Requests and answers of an OpenAI-compatible upstream pass unchanged: the schemas contain the fields that the gateway reads.';
 
-/** At one of its paths, by default its own. */
+/** Describes a route at one of its paths, by default its main path. */
 function toOperation(route: Route, path = route.path): Json {
   const streamed = route.row.mayStream ? { 'text/event-stream': { schema: text } } : {};
   return {
@@ -117,7 +117,7 @@ function toAnswerContent({ row: { answers } }: Route): Json {
   };
 }
 
-/** A custom route: its body and answer are the upstream's. */
+/** Describes a custom route, whose body and answer are the upstream's. */
 function toOwnOperation(route: Route): Json {
   const { own, path, form, query = {} } = route;
   const model = own?.model;
@@ -169,7 +169,7 @@ function queryParameters(query: QueryGrammar): readonly Json[] {
 
 const idParameter = { name: 'id', in: 'path', required: true, schema: text };
 
-/** The mapping of a client API, at each of its paths. */
+/** Describes a mapping of a client API, at each of its paths. */
 function addMapping(paths: Json, route: Route, { clientApi, mapping }: ApiEntry): void {
   for (const path of [route.path, ...route.aliases]) {
     paths[path] = {
@@ -204,7 +204,7 @@ function atClientApi(path: string, { title, error }: ClientApi, summary: string,
   };
 }
 
-/** In another service's format, which is described there. */
+/** The answers of a client API, whose format the other service describes. */
 function answersOf(clientApi: ClientApi): Json {
   if (clientApi.error === undefined) return { 200: anyAnswer, ...errorReferences() };
   const said = clientApi.error({ status: 400, message: '', id: '', code: '', param: '' });
@@ -215,7 +215,7 @@ function answersOf(clientApi: ClientApi): Json {
   };
 }
 
-/** A schema of values like the sample. */
+/** The JSON Schema of values that are like the sample. */
 function schemaOf(sample: unknown): Json {
   if (typeof sample === 'string') return text;
   if (typeof sample === 'number') return { type: Number.isInteger(sample) ? 'integer' : 'number' };
@@ -248,7 +248,7 @@ function toRequestContent(route: Route, path: string): Json {
   return form.only ? multipart : { ...json, ...multipart };
 }
 
-/** Objects among the fields are files among the parts. */
+/** The schema of a form; fields of kind `object` are files. */
 function toFormSchema(parts: Readonly<Record<string, string>>, optional: readonly string[] = []): Json {
   const file = { type: 'string', format: 'binary' };
   const properties: Json = {};
@@ -273,7 +273,7 @@ function toRequestSchema(route: Route, needsModel: boolean): Json {
   return { type: 'object', properties, required, ...choices[0], additionalProperties: true };
 }
 
-/** `string | string[]` as JSON Schema. */
+/** The JSON Schema of kinds such as `string | string[]`. */
 function toSchema(kinds: string): Json {
   const schemas = kinds.split('|').map((part) => {
     const kind = part.trim();

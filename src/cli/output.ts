@@ -1,4 +1,4 @@
-/** What commands print: tables in aligned columns, JSON for scripts, secrets, and faults of a configuration with their locations. */
+/** Prints results of commands: tables in aligned columns, JSON for scripts, secrets, and faults of a configuration. */
 
 import { writeFile } from 'node:fs/promises';
 import type { FaultyConfiguration } from '../config/load.ts';
@@ -9,13 +9,13 @@ import type { CommandContext } from './command.ts';
 
 type Outlet = Pick<CommandContext, 'values' | 'stdout'>;
 
-/** For scripts, with `--json`; false for people. */
+/** Prints a value as JSON if the command has `--json`, and returns whether it has. */
 export function printJson({ values, stdout }: Outlet, value: unknown): boolean {
   if (values.json === true) stdout(JSON.stringify(value, null, 2));
   return values.json === true;
 }
 
-/** A secret, or a link with one, between empty lines. */
+/** Prints a secret, or a link with one, between empty lines. */
 export function printSecret(secret: string, stdout: CommandContext['stdout']): void {
   for (const line of ['', `  ${secret}`, '']) stdout(line);
 }
@@ -28,7 +28,7 @@ export function printTable(
   for (const line of toTable(head, rows)) stdout(line);
 }
 
-/** Writes a new file, or over one that is there; else returns why not, as a sentence. `name`: as shown. */
+/** Writes a new file, or with `force` an existing one; returns why that failed, as a sentence. `name`: the file's name for that. */
 export async function writeNew(path: string, name: string, text: string, force: boolean): Promise<string | undefined> {
   try {
     await writeFile(path, text, { flag: force ? 'w' : 'wx' });
@@ -52,7 +52,7 @@ export class FaultsFound extends Error {
   }
 }
 
-/** Throws the faults where there are any. */
+/** The configuration; throws its faults where it has any. */
 export function faultless<Whole extends { readonly ok: true }>(found: Whole | FaultyConfiguration): Whole {
   if (found.ok) return found;
   throw new FaultsFound(found.faults, found.file);
@@ -71,7 +71,7 @@ export function printFaults(
 const between = '  ';
 const leastWidth = 8;
 
-/** With `most`, lines are limited: the widest columns are narrowed, and their texts wrap. */
+/** Lines of a table. `most` limits their length: the widest columns are narrowed, and their texts wrap. */
 export function toTable(
   head: readonly string[],
   found: readonly (readonly string[])[],
@@ -119,7 +119,7 @@ function fitWidths(natural: readonly number[], least: readonly number[], most: n
   return widths;
 }
 
-/** Wraps at spaces where possible. */
+/** Breaks a text into lines of at most this width, at spaces where possible. */
 function wrapText(text: string, width: number): string[] {
   // Spaces before a number align it to the right.
   if (text.length <= width) return [text];
@@ -138,9 +138,9 @@ function wrapText(text: string, width: number): string[] {
   return [...lines, line];
 }
 
-/** Control characters, and marks of direction that names may have. */
+/** Characters that could change how a name is displayed: control characters, and marks of writing direction. */
 const escaped = new RegExp(String.raw`[\p{Cc}\u061c\u200e\u200f${unseen}]`, 'gu');
 
-/** Escapes such characters, as in `\u202e`: a name must not move the cursor, or imitate another. */
+/** A text with such characters escaped, as `\u202e`: a name must not move the cursor, or imitate another one. */
 export const toPrintable = (text: string): string =>
   text.replace(escaped, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);

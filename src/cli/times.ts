@@ -1,11 +1,11 @@
-/** Times as options take them, and as commands print them. */
+/** Parses times in options, and formats times for output. */
 
 import { UserFault } from '../core/user-fault.ts';
 import { toMilliseconds } from '../lib/quantities.ts';
 
 export const toInstantText = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-/** A duration from now, or a date: midnight UTC without a time of day. */
+/** The time of `--expires`: a duration from now, or a date, which begins at midnight UTC where it has no time of day. */
 export function toExpiry(text: string, nowMs: number): number {
   const fromNowMs = toMilliseconds(text);
   const atMs = fromNowMs === undefined ? toInstant(text) : nowMs + fromNowMs;

@@ -1,4 +1,4 @@
-/** `postern top`: shows upstreams, their lanes and waiting keys of a running gateway, each second. */
+/** `postern top`: shows a running gateway's upstreams, their lanes and waiting keys, updated each second. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -47,7 +47,7 @@ const longestBytes = 64 * 1024 * 1024;
 
 interface Reading {
   readonly atMs: number;
-  /** By name, the values of each set of labels. */
+  /** Values by the metric's name, one for each set of labels. */
   readonly metrics: ReadonlyMap<string, readonly Sample[]>;
 }
 
@@ -83,7 +83,7 @@ async function openSource({ values, configPath, set, env, cwd, families, loadTak
   };
 }
 
-/** The text format of Prometheus. */
+/** Parses the text format of Prometheus. */
 function readMetrics(text: string): Reading['metrics'] {
   const metrics = new Map<string, Sample[]>();
   for (const line of text.split('\n')) {
@@ -109,7 +109,7 @@ function samplesOf({ metrics }: Reading, name: string, wanted: Labels): Sample[]
 const sumOf = (reading: Reading, name: string, wanted: Labels): number =>
   samplesOf(reading, name, wanted).reduce((sum, { value }) => sum + value, 0);
 
-/** Of observations between two readings, in milliseconds; null where there are none. */
+/** The p95, in milliseconds, of what was observed between two readings; null where there was nothing. */
 function percentile95Ms(now: Reading, before: Reading, histogram: string, wanted: Labels): number | null {
   const counts = new Map<number, number>();
   for (const [reading, sign] of [
@@ -169,7 +169,7 @@ function showTable(upstreams: Digest, stdout: CommandContext['stdout']): void {
   for (const line of toLines(upstreams)) stdout(line);
 }
 
-/** Each line overwrites the former one: clearing the screen first would flicker. */
+/** Rewrites the screen line by line: clearing it first would flicker. */
 function showScreen(upstreams: Digest, stdout: CommandContext['stdout']): void {
   const [first = '', ...others] = toLines(upstreams);
   stdout(`\x1b[H${first}\x1b[K`);

@@ -1,14 +1,14 @@
-/** Names and descriptions of all commands, so that help needs to load none of them. */
+/** Lists the names and descriptions of all commands, so that the help needs to load none of them. */
 
 export interface CommandWords {
   readonly name: string;
-  /** One line for the list of commands. */
+  /** What the command does, in one line for the list of commands. */
   readonly summary: string;
-  /** The arguments after the program's name, such as `check [--config F] [--brief] [--json]`. */
+  /** The command with its arguments, such as `check [--config F] [--brief] [--json]`. */
   readonly usage: string;
 }
 
-/** In the order of the help. */
+/** The texts of each command, in the order of the help. */
 const texts = {
   serve: {
     summary: 'Runs the gateway; the default.',

@@ -1,4 +1,4 @@
-/** `postern check`: reports all faults of a configuration, or the resulting plan. */
+/** `postern check`: reports all faults of a configuration, or else the plan that results from it. */
 
 import { loadConfiguration } from '../../config/load.ts';
 import { fromHere } from '../../config/read/include.ts';
@@ -149,7 +149,7 @@ function toLines(plan: Plan): string[] {
   ];
 }
 
-/** The number of elements of each kind, and warnings. */
+/** A short report: the number of elements of each kind, and the warnings. */
 function toBriefLines(plan: Plan): string[] {
   const { upstreams, models, keys, projects, routes } = plan;
   const counts = Object.entries({ upstreams, models, keys, projects, routes })
@@ -158,7 +158,7 @@ function toBriefLines(plan: Plan): string[] {
   return [`It has ${counts.join(', ')}.`, ...toRemarks(plan)];
 }
 
-/** Usual width of a terminal, and of a log in a browser. For tables: a fault or warning is one line, for scripts. */
+/** Width of tables: that of a usual terminal, or of a log in a browser. Faults and warnings are longer lines, for scripts. */
 const mostColumns = 120;
 
 function toRemarks({ notes, warnings }: Plan): string[] {
@@ -199,7 +199,7 @@ function toPriceText(price: Plan['models'][number]['targets'][number]['price']):
   return inWords(Object.entries(amounts).map(([name, amount]) => `${name} ${amount}`));
 }
 
-/** Weights are shown only where they matter. */
+/** The number of credentials, with their weights where these differ. */
 function inNumbers(credentials: Plan['upstreams'][number]['credentials']): string {
   const weights = credentials.map(({ weight }) => weight);
   return `${weights.length}${new Set(weights).size > 1 ? ` (weights ${weights.join(', ')})` : ''}`;
@@ -231,7 +231,7 @@ function section(head: readonly string[], rows: readonly (readonly string[])[]):
   return rows.length === 0 ? [] : ['', ...toTable(head, rows, mostColumns)];
 }
 
-/** Empty where nothing is configured. */
+/** The table row with a model's list settings; no row where none is configured. */
 function toListRow(id: string, { cache, dedupe, coalesce, maxima }: Plan['models'][number]['lists']): string[][] {
   if (cache === null && !dedupe && coalesce === null && maxima.length === 0) return [];
   const most = maxima.map(({ upstream, operation, items, tokens, bytes }) => {

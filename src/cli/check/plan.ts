@@ -1,4 +1,4 @@
-/** The effective configuration as `postern check` shows it, without secrets. */
+/** Describes the effective configuration, without secrets, as `postern check` shows it. */
 
 import { describeCaps } from '../../config/elements/caps.ts';
 import type { LoadedConfiguration } from '../../config/load.ts';
@@ -137,7 +137,7 @@ export function toPlan({ snapshot, warnings, credentialCounts }: LoadedConfigura
   };
 }
 
-/** Related operations that most operators also want, and that the targets offer. */
+/** Suggests operations that go with those of a model, and that its targets offer although it does not serve them. */
 function toNotes({ models }: Snapshot): string[] {
   const byNote = new Map<string, string[]>();
   for (const { id, operations: served, targets } of models.all) {
@@ -156,7 +156,7 @@ function toNotes({ models }: Snapshot): string[] {
   );
 }
 
-/** At least one. */
+/** Where the server listens: an address, a socket, or both. */
 function toAddresses({ tls, host, port, basePath, socket }: ServerSettings) {
   const scheme = tls === undefined ? 'http' : 'https';
   return {
@@ -175,7 +175,7 @@ function toSocketText({ path, mode, owner, group, isTrusted }: SocketSettings): 
   return `${path}, ${facts.join(', ')}`;
 }
 
-/** In dollars, with its source; null where there is none. */
+/** A price in dollars, with its source; null where there is none. */
 function toPrice(price: Price | undefined, upstream: Upstream, nowMs: number) {
   if (price === undefined) return null;
   const list = listOf(price);
@@ -203,7 +203,7 @@ function withoutSecrets(address: string): string {
   return url === null ? `${scheme}...` : `${url.protocol}//${url.host}${url.pathname}`;
 }
 
-/** Percentages are no round numbers. */
+/** A size in whole MiB: limits that are a share of the memory are no round numbers. */
 const inMebibytes = (bytes: number): string => `${Math.floor(bytes / 1024 ** 2)}MiB`;
 
 function toAccess({ access: { errors, share, slowMs } }: Snapshot['log']): string {
@@ -220,14 +220,14 @@ function toOptions({ options: { base64: _, ...options } }: Upstream): Readonly<R
   return options;
 }
 
-/** Which parts are set; null where the platform's defaults apply. */
+/** Which TLS settings an upstream has; null where the platform's defaults apply. */
 function toTlsParts({ tls }: Upstream) {
   if (tls === undefined) return null;
   const { ca, cert, key, serverName } = tls;
   return { ca: ca !== undefined, cert: cert !== undefined, key: key !== undefined, server_name: serverName ?? null };
 }
 
-/** Without a query, which may hold a key. */
+/** The health check of an upstream, without its query, which may contain a key. */
 function toHealthCheck({ healthCheck }: Upstream) {
   if (healthCheck === undefined) return null;
   const [path = '', query] = healthCheck.path.split('?', 2);
@@ -247,7 +247,7 @@ function hostInUrl(host: string): string {
   return host.includes(':') ? `[${host}]` : host;
 }
 
-/** One row for each phase; operations with other values are named. */
+/** The upstream's timeout for each phase of a call; operations with another value are named behind it. */
 function toTimeouts({ timeouts }: Upstream): Record<'connect' | 'first_byte' | 'idle' | 'total', string> {
   const spell = (phase: keyof Timeouts): string => {
     const common = timeouts.embeddings[phase];
@@ -276,7 +276,7 @@ function toModelField(model: CustomModelSource): string {
   }
 }
 
-/** Settings of lists for `postern check`: caching, coalescing, and the limits of each target. */
+/** The list settings of a model: caching, coalescing, and the limits of each target. */
 function toListPlan({ cache, dedupes = false, coalesce, targets, operations }: Model) {
   return {
     cache:
@@ -295,7 +295,7 @@ function toListPlan({ cache, dedupes = false, coalesce, targets, operations }: M
   };
 }
 
-/** Undefined where no limit is known. */
+/** The limits of a target for lists; an operation without a known limit is left out. */
 function maximaOf(target: Target, operations: Model['operations']) {
   return operations
     .filter((operation) => listOperations.has(operation))

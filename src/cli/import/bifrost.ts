@@ -74,7 +74,7 @@ interface OwnKey {
   readonly deployments: Readonly<Record<string, string>>;
 }
 
-/** A key's settings beside its value. */
+/** Reads the settings of a key besides its secret. */
 function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
   const deployments: Record<string, string> = {};
   if (family === 'azure') {
@@ -106,13 +106,13 @@ function readOwn(key: Part, { family }: Provider, draft: Draft): OwnKey {
   return { baseUrl: draft.value(server?.address('url')), options: {}, deployments };
 }
 
-/** Fractions there; whole numbers here. */
+/** A key's weight: Bifrost has fractions, Postern has whole numbers. */
 function weightOf(key: Part): number | undefined {
   const weight = key.number('weight') ?? 1;
   return weight === 1 ? undefined : Math.round(weight * 100);
 }
 
-/** Of the whole file; keys refer to them. */
+/** The budgets and rate limits of the whole file, to which keys refer. */
 type Caps = Readonly<Record<'budgets' | 'rates', readonly Part[]>>;
 
 function addKey(key: Part, caps: Caps, draft: Draft): void {
@@ -229,7 +229,7 @@ function toKey(key: ForeignRow) {
   };
 }
 
-/** Absent means true by default. */
+/** Reads a switch that is on where it is absent. */
 const isTrue = (value: unknown): boolean => value === undefined || value === 1 || value === true;
 
 function digestOf({ value, value_hash, encryption_status }: ForeignRow): unknown {

@@ -1,4 +1,4 @@
-/** Imports channels of one-api and new-api, as their admin API lists or exports them. The two number their types differently. */
+/** Imports channels of one-api and new-api from their admin API or an export. The two number their types of channels differently. */
 
 import { hash } from 'node:crypto';
 import { UserFault } from '../../core/user-fault.ts';
@@ -11,9 +11,9 @@ export const channelTables: Wanted = { needed: ['channels', 'tokens'], more: [] 
 
 const isEnabled = 1;
 const never = -1;
-/** Clients send it in front of the stored key. */
+/** What clients of these gateways send in front of the stored key. */
 const prefix = 'sk-';
-/** The default of both (QuotaPerUnit). */
+/** How many units of quota one dollar is by default, in both gateways (QuotaPerUnit). */
 const quotaOfDollar = 500_000;
 const nanosOfDollar = 1_000_000_000;
 
@@ -74,7 +74,7 @@ function whyNot({ expiredS, quota, isLimited, token }: Facts): string | undefine
   return isLimited && quota <= 0 ? 'has nothing left to spend' : undefined;
 }
 
-/** The same in both. */
+/** Types of channels with the same number in both gateways. */
 const shared: Readonly<Record<number, string>> = {
   1: 'openai',
   3: 'azure',
@@ -112,9 +112,9 @@ export const channelTypes = {
     48: 'xai',
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<number, string>>>>;
-/** Addresses there may include the route. */
+/** The route at the end of an address, which these gateways accept and Postern does not. */
 const routeAtEnd = /(?:\/(?:chat\/completions|completions|embeddings|responses|messages|rerank|moderations))?\/*$/;
-/** Fields that only record facts of a channel. */
+/** Fields that only record facts of a channel, and need not be imported. */
 const records = [
   'id',
   'created_time',
@@ -200,7 +200,7 @@ function addUpstream(channel: Part, provider: Provider, draft: Draft, name: stri
   });
 }
 
-/** `ID|secret|region` there. */
+/** An AWS key, which these gateways write as `ID|secret|region`. */
 function awsKey(key: string | undefined, own: string, draft: Draft): string {
   const [id, secret] = key?.split('|') ?? [];
   return `${draft.credential(id, `${own}_id`)}:${draft.credential(secret, `${own}_secret`)}`;

@@ -1,4 +1,4 @@
-/** Reads the tables of another gateway's database as a document like its files. */
+/** Reads the tables of another gateway's database as a document in the form of its configuration files. */
 
 import { Buffer } from 'node:buffer';
 import { open } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import type { ForeignRow } from '../../store/foreign-tables.ts';
 export type Tables = Readonly<Record<string, readonly ForeignRow[]>>;
 
 export interface Wanted {
-  /** Without one of them it is another program's database. */
+  /** Tables that must exist; without one of them it is another program's database. */
   readonly needed: readonly string[];
-  /** Tables of some versions only. */
+  /** Tables that only some versions have. */
   readonly more: readonly string[];
 }
 
@@ -20,14 +20,14 @@ const prefix = 'sqlite:';
 
 const isPostgres = (url: string): boolean => /^postgres(?:ql)?:\/\//.test(url);
 
-/** Without credentials. */
+/** The name of a database without its credentials, for messages. */
 export function nameOf(url: string): string {
   if (!isPostgres(url)) return url;
   const { host = '', pathname = '' } = URL.parse(url) ?? {};
   return `postgres://${host}${pathname}`;
 }
 
-/** The URL or path of a database; undefined where the argument names a file of another kind. */
+/** The URL or path of a database; undefined where the argument is a file of another kind. */
 export async function toDatabase(written: string, cwd: string): Promise<string | undefined> {
   if (isPostgres(written)) return written;
   if (/^(?:mysql|mariadb):|@tcp\(/.test(written)) {
@@ -70,7 +70,7 @@ export async function readTables(url: string, cwd: string, { needed, more }: Wan
   }
 }
 
-/** Drops null columns, as documents omit absent fields. */
+/** A row without its null columns, as documents omit absent fields. */
 function toPlainRow(row: ForeignRow): ForeignRow {
   const entries = Object.entries(row).map(([name, value]): [string, unknown] => [name, toPlain(value)]);
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined));

@@ -1,4 +1,4 @@
-/** The resulting configuration of an import: equal upstreams are merged, and no credential is written out. */
+/** Builds the configuration that results from an import: equal upstreams are merged, and no credential is written out. */
 
 import { stringify } from 'yaml';
 import { type Family, type Options, offersOf, standardOptions } from '../../core/family.ts';
@@ -11,7 +11,7 @@ import type { Provider } from './providers.ts';
 interface NewUpstream {
   readonly provider: Provider;
   readonly baseUrl?: string | undefined;
-  /** As returned by `Draft.credential`. */
+  /** The credentials, as `Draft.credential` returns them. */
   readonly credentials: readonly { readonly apiKey: string; readonly weight?: number | undefined }[];
   readonly options?: Options;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -28,7 +28,7 @@ export interface NewTarget {
   readonly priority?: number | undefined;
   readonly defaults?: Readonly<Record<string, unknown>> | undefined;
   readonly price?: Readonly<Record<string, number>> | undefined;
-  /** Its name there, for `--diff`. */
+  /** The target's name in the other gateway, for `--diff`. */
   readonly from?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ interface NewRoute {
   readonly model: string;
 }
 
-/** Chat operations that clients could use there. */
+/** Chat operations that clients of the other gateway can use. */
 const conversations: readonly Operation[] = ['chat', 'completions', 'responses', 'messages'];
 
 const conversing = [operationRows.chat.namedLike, operationRows.messages.namedLike];
@@ -54,7 +54,7 @@ interface Model {
   operations?: readonly Operation[];
   balance?: string;
   retry?: { attempts: number; same_target?: number };
-  /** Operations there; undefined where unknown. */
+  /** Operations that the model serves in the other gateway; undefined where that is unknown. */
   did?: readonly Operation[];
   readonly targets: NewTarget[];
 }
@@ -70,9 +70,9 @@ interface Project extends Pick<Terms, 'limits' | 'budgets'> {
   readonly name?: string | undefined;
 }
 
-/** The default `timeouts.total` of the operations with the shortest one. */
+/** The shortest default of `timeouts.total` that any operation has. */
 const shortestStandardMs = 300_000;
-/** The maximum of `retry.attempts`. */
+/** The highest allowed value of `retry.attempts`. */
 const mostAttempts = 10;
 
 export class Draft {
@@ -81,19 +81,19 @@ export class Draft {
   readonly #models = new Map<string, Model>();
   readonly #keys: Key[] = [];
   readonly #projects: Project[] = [];
-  /** By the secret itself, or by the name of the variable. */
+  /** Names of variables, by the literal secret that each stands for, or by `$` and the name itself. */
   readonly #names = new Map<string, string>();
   readonly #routes: NewRoute[] = [];
   readonly #kept = new Set<string>();
   redis: string | undefined;
-  /** For upstreams without timeouts of their own. */
+  /** Timeouts of upstreams that have none of their own. */
   standardTimeouts: Pick<NewUpstream, 'timeoutMs' | 'idleMs'> = {};
 
   constructor(families: readonly Family[]) {
     this.#families = families;
   }
 
-  /** Every variable that the file refers to. */
+  /** Every variable that the resulting file refers to. */
   get names(): readonly string[] {
     return [...new Set(this.#names.values())].toSorted();
   }
@@ -102,7 +102,7 @@ export class Draft {
     return this.#upstreams.size + this.#models.size + this.#keys.length === 0;
   }
 
-  /** `${NAME}`: the variable referred to there (`os.environ/NAME`, `env.NAME`, `$NAME`), or a name of our own for a literal secret. */
+  /** A reference `${NAME}`: to the variable that `written` names (`os.environ/NAME`, `env.NAME`, `$NAME`), or to a new one for a secret. */
   credential(written: string | undefined, ownName: string): string {
     const variable = written === undefined ? undefined : nameIn(written);
     if (variable !== undefined) return this.variable(variable);
@@ -112,24 +112,24 @@ export class Draft {
     return `\${${name}}`;
   }
 
-  /** Reserves a name, so that no literal secret gets it. */
+  /** Reserves the name of a variable, so that no literal secret gets it. */
   keepName(name: string): void {
     this.#kept.add(name);
   }
 
-  /** One that is known everywhere, as that of a provider's key. No literal secret gets its name. */
+  /** A reference to a variable with a well-known name, such as that of a provider's key. No literal secret gets that name. */
   variable(variable: string): string {
     this.#names.set(`$${variable}`, variable);
     return `\${${variable}}`;
   }
 
-  /** A value that is not secret, and may refer to a variable. */
+  /** A value that is not secret, or a reference to the variable that it names. */
   value(written: string | undefined): string | undefined {
     const variable = written === undefined ? undefined : nameIn(written);
     return variable === undefined ? written : this.variable(variable);
   }
 
-  /** Returns its ID. */
+  /** Adds an upstream, unless an equal one exists, and returns its ID. */
   upstream(wanted: NewUpstream): string {
     const { provider, credentials, options = {}, headers, concurrency } = wanted;
     const timeoutMs = wanted.timeoutMs ?? this.standardTimeouts.timeoutMs;
@@ -163,7 +163,7 @@ export class Draft {
     return id;
   }
 
-  /** A model has each target once: at the first of its priorities, and with the weights given there. */
+  /** Adds a target to a model. A model has each target once, at its first priority, with the weight given for that one. */
   target(modelId: string, target: NewTarget): void {
     const { targets } = this.#model(modelId);
     const added = { ...target, model: target.model === modelId ? undefined : target.model };
@@ -183,7 +183,7 @@ export class Draft {
     return this.#models.get(id)?.targets ?? [];
   }
 
-  /** Only those that a family of its targets offers: others would be a fault. */
+  /** Adds operations to a model, as far as a family of its targets offers them; others would be a fault. */
   operations(modelId: string, wanted: readonly Operation[]): void {
     const model = this.#model(modelId);
     const offered = new Set(model.targets.flatMap(({ upstream }) => this.#offeredBy(upstream)));
@@ -222,19 +222,19 @@ export class Draft {
     this.#keys.push({ id: own, secret: this.credential(secret, `${own}_key`), ...terms });
   }
 
-  /** The key's secret stays valid. */
+  /** Adds a key by the digest of its secret, so that the secret stays valid. */
   keyByDigest(id: string, digest: string, terms: Terms): void {
     this.#keys.push({ id: this.#freeKey(id), secret_sha256: digest, ...terms });
   }
 
-  /** Returns its ID. */
+  /** Adds a project and returns its ID. */
   project(id: string, terms: Omit<Project, 'id'>): string {
     const own = free(id, (name) => this.#projects.some((project) => project.id === name));
     this.#projects.push({ id: own, ...terms });
     return own;
   }
 
-  /** Sets operations by model names, and returns what the operator should know of models. */
+  /** Sets the operations of models by their names, and returns what the operator should know about them. */
   settle(): Note[] {
     return [...this.#models.values()].flatMap((model) => {
       if (model.targets.length === 0) return [];
@@ -243,7 +243,7 @@ export class Draft {
     });
   }
 
-  /** Targets with different names may differ in vectors and scores: such a model serves the rest. */
+  /** Sets one model's operations. Targets with different names may differ in vectors and scores, so these are then left out. */
   #settleOne(model: Model): string | undefined {
     if (model.operations !== undefined) return undefined;
     const names = new Set(model.targets.map((target) => target.model ?? model.id));
@@ -266,7 +266,7 @@ export class Draft {
     return 'its targets have different names for it: no embeddings and no rerank, unless its operations say so';
   }
 
-  /** Of a model with chat there: it is not served here, or no target's family is known to serve it for the model. */
+  /** What to say of a model that served chat before: it does not any more, or no target's family surely serves it. */
   #chatDoubt({ id, did, operations, targets }: Model): string | undefined {
     if (did?.includes('chat') !== true) return undefined;
     if (operations?.includes('chat') !== true) {
@@ -278,7 +278,7 @@ export class Draft {
     return 'may lose /v1/chat/completions: that path of its upstream is documented for other models alone';
   }
 
-  /** A row for each route of each model: its target there, and here. */
+  /** Table rows for `--diff`, one for each route of each model: its target in the other gateway, and in this one. */
   diff(): string[][] {
     return [...this.#models.values()].flatMap(({ id, did = [], operations = [], targets }) => {
       const routes = allOperations.filter((one) => one !== 'own' && (did.includes(one) || operations.includes(one)));
@@ -342,10 +342,10 @@ export class Draft {
   }
 }
 
-/** Its results are compared with those of other calls of the model. */
+/** Whether the operation's results are compared with those of other calls, so that targets must not differ. */
 const isComparable = (one: Operation): boolean => ['vectors', 'scores'].includes(operationRows[one].yields);
 
-/** The same address: two slashes show that an address of family openai deliberately has no version. */
+/** The address without a version: two slashes tell Postern that an address of family openai has none on purpose. */
 function withoutVersion({ family }: Provider, baseUrl: string | undefined): string | undefined {
   if (family !== 'openai' || baseUrl === undefined || /\/v\d|^\$/i.test(baseUrl)) return baseUrl;
   return `${baseUrl.replace(/\/*$/, '')}//`;

@@ -17,7 +17,7 @@ import { fromPortkey } from './portkey.ts';
 
 interface Format {
   readonly fromFile: (file: Part, draft: Draft) => void;
-  /** Undefined where only its makers run its database. */
+  /** How to read the gateway's database; undefined where only its makers run that. */
   readonly database?: {
     readonly wanted: Wanted;
     readonly from: (tables: Part, draft: Draft) => void;
@@ -25,7 +25,7 @@ interface Format {
   };
 }
 
-/** Tokens in an inaccessible database are exported into a file beside the channels. */
+/** The format of one-api and new-api. Tokens of a database that cannot be reached are exported into the file with the channels. */
 const channels = (types: Readonly<Record<number, string>>): Format => {
   const from = (tables: Part, draft: Draft): void => fromChannelTables(tables, draft, types);
   return {

@@ -1,4 +1,4 @@
-/** Imports LiteLLM's database: models, teams and keys. Keys keep their digests. */
+/** Imports LiteLLM's database: models, teams and keys. Keys stay valid, because their digests are kept. */
 
 import { Buffer } from 'node:buffer';
 import { createDecipheriv, hash, hkdfSync } from 'node:crypto';
@@ -17,18 +17,18 @@ const budgets = 'LiteLLM_BudgetTable';
 
 export const litellmTables: Wanted = { needed: [models, keys], more: [teams, budgets] };
 
-/** Fields that only record facts of a row. */
+/** Fields that only record facts of a row, and need not be imported. */
 const records = [
   ...['created_at', 'created_by', 'updated_at', 'updated_by', 'last_active', 'spend', 'model_spend', 'metadata'],
   ...['budget_reset_at', 'key_name', 'user_id', 'rotation_count', 'last_rotation_at', 'key_rotation_at', 'soft_budget'],
   ...['admins', 'members', 'members_with_roles', 'team_member_permissions', 'organization_id', 'model_id'],
 ];
-/** Words for all models in a list. */
+/** Words that mean all models in a list of models. */
 const all = new Set(['all-proxy-models', '*']);
 const ofTeam = 'all-team-models';
 const nobodys = 'no-default-models';
 
-/** Encrypted fields are decrypted with the salt; credentials are replaced later, as in a file. */
+/** The tables with encrypted fields decrypted by LiteLLM's salt key; credentials are replaced later, as those in a file are. */
 export function openLitellmTables(tables: Tables, env: Readonly<Record<string, string | undefined>>): Tables {
   const salt = env.LITELLM_SALT_KEY ?? env.LITELLM_MASTER_KEY;
   const opened = (tables[models] ?? []).map((row) => {
@@ -124,7 +124,7 @@ function addKey(key: Part, { shared, known }: Others, draft: Draft): void {
   key.rest();
 }
 
-/** Undefined for all. */
+/** The models that a key may use; undefined for all models. */
 function modelsOf(part: Part, team: readonly string[] | undefined): readonly string[] | undefined {
   const written = part.texts('models');
   if (written.length === 0 || written.includes(ofTeam)) return team;
@@ -132,7 +132,7 @@ function modelsOf(part: Part, team: readonly string[] | undefined): readonly str
   return written.filter((name) => name !== nobodys);
 }
 
-/** Its own, completed by its shared budget's. */
+/** The limits and budgets of a key or team: its own, completed by those of the budget it shares. */
 function capsOf(part: Part, shared?: Part): Pick<Terms, 'limits' | 'budgets'> {
   const most = (name: string): number | undefined => part.number(name) ?? shared?.number(name);
   const limits = filled({
@@ -149,12 +149,12 @@ const nonceBytes = 12;
 const proofBytes = 16;
 const expansion = 'litellm-at-rest-v3';
 const versioned = /^v\d+:gcm:/;
-/** At least the 40 bytes before the text of a secretbox; in either alphabet of base64. */
+/** An encrypted text, which begins with at least 40 bytes of a secretbox, in either alphabet of base64. */
 const secretBox = /^(?:[\w-]{54,}|[A-Za-z0-9+/]{54,})={0,2}$/;
 
 const isClosed = (text: string): boolean => versioned.test(text) || (text.length % 4 === 0 && secretBox.test(text));
 
-/** Undefined for another key. */
+/** Decrypts a text; undefined where the salt key is another one. */
 function openWith(salt: string, closed: string): string | undefined {
   const [, version, text = closed] = /^(v\d+):gcm:(.*)$/s.exec(closed) ?? [];
   const bytes = Buffer.from(text, 'base64url');

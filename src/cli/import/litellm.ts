@@ -1,4 +1,4 @@
-/** Imports LiteLLM's config.yaml: its model list, and supported router settings. */
+/** Imports LiteLLM's config.yaml: its list of models, and those router settings that Postern has too. */
 
 import { operations as allOperations, type Operation, operationRows } from '../../core/operations/index.ts';
 import type { Draft, NewTarget } from './draft.ts';
@@ -22,14 +22,14 @@ const balances: Readonly<Record<string, string>> = {
   'latency-based-routing': 'fastest',
 };
 
-/** Parameters that can be defaults of a target. */
+/** Parameters that may be the defaults of a target. */
 const parameters = ['temperature', 'top_p', 'max_tokens', 'dimensions', 'encoding_format', 'input_type', 'seed'];
 
-/** Hugging Face's own servers of embeddings and rerankers, which LiteLLM gives the name of the service. */
+/** Hugging Face's servers of embeddings and rerankers, which LiteLLM calls by the name of the Hugging Face service. */
 const textEmbeddings: Provider = { name: 'tei', family: 'tei', variable: 'TEI_API_KEY' };
 const forVectors = new Set(['embedding', 'rerank']);
 
-/** Written where a server needs no key. */
+/** Words that people write as key of a server that needs none. */
 const noKey = /^(none|null|empty|dummy|fake|anything|not-needed|no-key)$/i;
 
 export function fromLitellm(file: Part, draft: Draft): void {
@@ -79,7 +79,7 @@ export function fromLitellm(file: Part, draft: Draft): void {
 
 const toMs = (seconds: number | undefined): number | undefined => (seconds === undefined ? undefined : seconds * 1000);
 
-/** The minimum length of a key here. */
+/** The shortest key that Postern accepts. */
 const shortestKey = 24;
 
 function addMasterKey(general: Part, draft: Draft): void {
@@ -94,7 +94,7 @@ function addMasterKey(general: Part, draft: Draft): void {
 
 const isVariable = (text: string): boolean => text.startsWith('os.environ/');
 
-/** Entries without a key use the environment's: no literal secret of another entry gets that name. */
+/** Reserves the variables of entries without a key, which use the environment's, so that no literal secret gets those names. */
 export function keepVariables(entries: readonly Part[], draft: Draft): void {
   for (const entry of entries) {
     const given = entry.part('litellm_params');
@@ -152,7 +152,7 @@ export function addEntry(entry: Part, draft: Draft): void {
   entry.rest();
 }
 
-/** `provider/model`, where the first part is a provider; else OpenAI, or an OpenAI-compatible server at `api_base`. */
+/** The provider of a model's name such as `provider/model`; else OpenAI, or a compatible server where the entry has `api_base`. */
 function providerOf(
   written: string,
   named: string | undefined,
@@ -200,7 +200,7 @@ function addUpstream(given: Part, provider: Provider, draft: Draft): string {
   });
 }
 
-/** Per token there, per million here. */
+/** A price: LiteLLM's per token, here per million. */
 function priceOf(given: Part, info: Part): Record<string, number> | undefined {
   const price: Record<string, number> = {};
   for (const [here, there] of [
@@ -220,7 +220,7 @@ function defaultsOf(given: Part): Record<string, unknown> | undefined {
   return set.length > 0 ? Object.fromEntries(set) : undefined;
 }
 
-/** `[{a: [b, c]}]`: targets of b and c are used where those of a fail. */
+/** Adds the targets of fallback models to a model: `[{a: [b, c]}]` uses the targets of b and c where those of a fail. */
 function addFallbacks(settings: Part, draft: Draft): void {
   for (const entry of settings.parts('fallbacks')) {
     for (const name of entry.keys()) {
@@ -244,7 +244,7 @@ function addAfter(entry: Part, name: string, others: readonly string[], draft: D
   }
 }
 
-/** The end of a path becomes a custom route; the rest, up to the version, the upstream's address. */
+/** Adds a pass-through endpoint: the end of its path becomes a custom route, the rest up to the version the upstream's address. */
 function addPassThrough(endpoint: Part, draft: Draft): void {
   const path = endpoint.text('path') ?? '';
   const target = URL.parse(endpoint.address('target') ?? '');
@@ -288,7 +288,7 @@ const authorizationOf = (headers: Part): string | undefined => {
   return name === undefined ? undefined : headers.text(name);
 };
 
-/** Any header may hold a credential. Headers about bodies are left to the client. */
+/** The headers of an upstream; any of them may contain a credential. Headers about bodies are left to the client. */
 function headersOf(headers: Part, own: string, draft: Draft): Record<string, string> | undefined {
   const kept = headers.keys().flatMap((name) => {
     const low = name.toLowerCase();

@@ -1,4 +1,4 @@
-/** A mapping in another gateway's file that records which entries were used, and which are left, with lines. */
+/** Reads a mapping in another gateway's file, and records which entries were used and which are left, with their lines. */
 
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { UserFault } from '../../core/user-fault.ts';
@@ -12,14 +12,14 @@ export interface Note {
 }
 
 interface Source {
-  /** Undefined without lines. */
+  /** The text with its lines; undefined where the mapping is not from a file. */
   readonly text: { readonly document: Document; readonly lines: LineCounter } | undefined;
   readonly notes: Note[];
 }
 
 type Path = readonly (string | number)[];
 
-/** YAML or JSON; what has no counterpart is added to `notes`. */
+/** Parses YAML or JSON. Entries that have no counterpart are added to `notes`. */
 export function openParts(text: string, file: string, notes: Note[]): Part {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, merge: true });
@@ -30,7 +30,7 @@ export function openParts(text: string, file: string, notes: Note[]): Part {
   return new Part(source, [], isMapping(tree) ? tree : { channels: tree });
 }
 
-/** For input from elsewhere than a file. */
+/** Reads a mapping that is not from a file, such as the tables of a database. */
 export function treeParts(tree: Readonly<Record<string, unknown>>, notes: Note[]): Part {
   return new Part({ text: undefined, notes }, [], tree);
 }
@@ -61,14 +61,14 @@ export class Part {
     return this.#values[key];
   }
 
-  /** Numbers are accepted as texts; undefined where it is empty or anything else. */
+  /** The text at a key, also where it is a number; undefined where it is empty or anything else. */
   text(key: string): string | undefined {
     const value = this.take(key);
     if (typeof value === 'number') return String(value);
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined;
   }
 
-  /** An address; credentials in it are left out, with a note. */
+  /** The address at a key, without credentials in it, which a note reports. */
   address(key: string): string | undefined {
     const text = this.text(key);
     const url = text === undefined ? null : URL.parse(text);
@@ -77,7 +77,7 @@ export class Part {
     return `${url.protocol}//${url.host}${url.pathname}`;
   }
 
-  /** Databases store it as 1. */
+  /** The switch at a key; databases store it as 1. */
   flag(key: string): boolean {
     const value = this.take(key);
     return value === true || value === 1;
@@ -88,14 +88,14 @@ export class Part {
     return Number.isFinite(value) ? value : undefined;
   }
 
-  /** A list of texts, or one text with commas. */
+  /** The texts at a key: a list, or one text with commas. */
   texts(key: string): string[] {
     const value = this.take(key);
     const list: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [];
     return list.flatMap((one) => (typeof one === 'string' && one.trim() !== '' ? [one.trim()] : []));
   }
 
-  /** Empty where there is none; a JSON text is parsed. */
+  /** The mapping at a key, also where it is a JSON text; an empty one where there is none. */
   part(key: string): Part {
     const value = this.take(key);
     const read = typeof value === 'string' ? readJson(value) : value;
@@ -110,12 +110,12 @@ export class Part {
     );
   }
 
-  /** Ignores keys silently: they do not matter here. */
+  /** Marks keys as used without a note, because they do not matter to Postern. */
   pass(...keys: readonly string[]): void {
     for (const key of keys) this.#taken.add(key);
   }
 
-  /** A note on what happens to a key, or to the whole. */
+  /** Adds a note on what happens to a key, or to the whole mapping. */
   note(text: string, key?: string): void {
     if (key !== undefined) this.#taken.add(key);
     const path = key === undefined ? this.#path : [...this.#path, key];
@@ -165,7 +165,7 @@ const periods: readonly (readonly [written: RegExp, period: string])[] = [
   [/^(28d|30d|31d|1mo|1M|monthly)$/, 'month'],
 ];
 
-/** Other periods do not exist here, which is noted. A budget without a period is spent once. */
+/** A budget. One without a period is spent once; a period that Postern does not have is noted, and the budget left out. */
 export function budgetOf(part: Part, amountKey: string, durationKey: string): Budget | undefined {
   const amount = part.number(amountKey);
   const duration = part.text(durationKey);
@@ -175,12 +175,12 @@ export function budgetOf(part: Part, amountKey: string, durationKey: string): Bu
   return every === undefined || amount <= 0 ? undefined : { every, amount };
 }
 
-/** Undefined where it is empty, so that nothing is written. */
+/** The values; undefined where all are undefined, so that nothing is written. */
 export function filled<T extends object>(values: T): T | undefined {
   return Object.values(values).some((value) => value !== undefined) ? values : undefined;
 }
 
-/** Replaces characters that are invalid in an ID. */
+/** An ID made of a text, in which invalid characters are replaced. */
 export function toId(text: string): string {
   return (
     text

@@ -1,11 +1,11 @@
-/** Imports a Portkey config: its targets become those of one model, because such a config names none. */
+/** Imports a Portkey config: all of its targets become those of a single model, because the config names no models. */
 
 import { UserFault } from '../../core/user-fault.ts';
 import type { Draft } from './draft.ts';
 import type { Part } from './part.ts';
 import { providerNamed } from './providers.ts';
 
-/** For targets without a model: the client's. */
+/** The upstream's model name of a target that has none: the name that the client sends. */
 const anyModel = '*';
 
 interface Rank {
@@ -20,7 +20,7 @@ export function fromPortkey(file: Part, draft: Draft): void {
   }
 }
 
-/** A target, or a strategy over others; returns whether there was a target. */
+/** Adds a target, or the targets under a strategy; returns whether there was one. */
 function addConfig(config: Part, draft: Draft, rank: Rank): boolean {
   if (!config.has('targets')) return addTarget(config, draft, rank);
   const strategy = config.part('strategy');

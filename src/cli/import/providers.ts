@@ -1,15 +1,15 @@
-/** Maps service names of other gateways to families, with default addresses. */
+/** Maps other gateways' names of services to families, with their default addresses. */
 
 export interface Provider {
   readonly name: string;
   readonly family: string;
-  /** For OpenAI-compatible services without a family of their own. */
+  /** The address of an OpenAI-compatible service without a family of its own. */
   readonly baseUrl?: string;
-  /** The variable that usually holds its key. */
+  /** The environment variable that usually holds the service's key. */
   readonly variable: string;
 }
 
-/** The family is that of the name, or OpenAI's where there is an address. */
+/** The services, one in each row. A service's family has the same name, or is OpenAI's where the row has an address. */
 const rows: readonly (readonly [name: string, calledThere: string, variable: string, baseUrl?: string])[] = [
   ['openai', 'openai text-completion-openai', 'OPENAI_API_KEY'],
   ['azure', 'azure azure_text azure-openai', 'AZURE_API_KEY'],
@@ -53,13 +53,13 @@ const providers = new Map(
 
 export const providerNamed = (name: string): Provider | undefined => providers.get(name.toLowerCase());
 
-/** For an address of a gateway that appends `/v1/...` itself; ours has the version where the family is OpenAI's. */
+/** The address with `/v1`, for a gateway that appends `/v1/...` itself: in Postern an address of family openai has the version. */
 export function withVersion({ family, name }: Provider, base: string | undefined): string | undefined {
   const isWhole = base === undefined || family !== 'openai' || name === 'perplexity' || /\/v\d+(\/|$)|^\$/.test(base);
   return isWhole ? base : `${base.replace(/\/+$/, '')}/v1`;
 }
 
-/** Providers recognised by model names; with `api_base` other names belong to an OpenAI-compatible server. */
+/** Providers by the names of their models; a model with `api_base` and another name is on an OpenAI-compatible server. */
 const byModel: readonly (readonly [names: RegExp, provider: string])[] = [
   [
     /^(gpt-|chatgpt-|o[1-9](-|$)|text-embedding-(3|ada)|davinci|babbage|whisper|tts-|dall-e|omni-|text-moderation|ft:)/,

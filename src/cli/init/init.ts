@@ -84,7 +84,7 @@ function upstreamsBlock(starts: readonly Start[]): string[] {
 }
 
 interface StarterModel extends BuiltInModel {
-  /** The name that clients use. */
+  /** The model's name for clients. */
   readonly id: string;
   readonly upstream: string;
   readonly model: string;
@@ -116,7 +116,7 @@ function modelsBlock(starters: readonly StarterModel[]): string[] {
   ];
 }
 
-/** OpenAI's clients may name no model there. */
+/** Lines that set a default model for moderations, where OpenAI's clients need not name one. */
 function defaultModelBlock(models: readonly BuiltInModel[]): string[] {
   const moderator = models.find(({ operations }) => operations.includes('moderations'));
   if (moderator === undefined) return [];
@@ -128,7 +128,7 @@ function defaultModelBlock(models: readonly BuiltInModel[]): string[] {
   ];
 }
 
-/** YAML would read some names as something else. */
+/** The name, in quotes where YAML would read it as something else. */
 function quote(name: string): string {
   return /^[A-Za-z][A-Za-z0-9._/-]*$/.test(name) && !/^(true|false|null)$/i.test(name) ? name : JSON.stringify(name);
 }
@@ -136,7 +136,7 @@ function quote(name: string): string {
 const shortestSecret = 24;
 const usableSecret = new RegExp(`^[\\x21-\\x7e]{${shortestSecret},}$`);
 
-/** Why it cannot be a client's key; undefined where it can. */
+/** Why a text cannot be a client's key; undefined where it can. */
 function keyFault(posternKey: string | undefined): string | undefined {
   if (posternKey === undefined || posternKey === '' || usableSecret.test(posternKey)) return undefined;
   return posternKey.length < shortestSecret
@@ -164,7 +164,7 @@ function keysBlock(posternKey: string | undefined): string[] {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The report of `postern init`: keys found, what became of each, and what was left out. */
+/** The report of `postern init`: which provider keys were found, what became of each, and what was left out. */
 function initReport(families: readonly Family[], env: Environment, keyFault: string | undefined): string[] {
   const found: string[] = [];
   const leftOut: string[] = [];

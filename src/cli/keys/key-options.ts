@@ -1,4 +1,4 @@
-/** Converts the options of `postern keys` to the file's settings, and validates them. */
+/** Converts the options of `postern keys` to settings as in the file, and validates them. */
 
 import { parseKeyChange, parseNewKeyTerms, parseOverlap } from '../../config/elements/key/judge.ts';
 import { describeKeyTerms, type KeyTermName, keyOptions } from '../../config/elements/key/terms.ts';
@@ -23,7 +23,7 @@ const needed: readonly string[] = ['models'] satisfies KeyTermName[];
 const singleTerms = terms.filter(([, { takes }]) => takes !== 'pairs');
 const takeable = terms.filter(([term]) => !needed.includes(term));
 
-/** `--no-limits` and the like: each removes one term. */
+/** The options that remove a setting, such as `--no-limits`. */
 export const takingOptions: readonly string[] = takeable.map(([term]) => `no-${term}`);
 
 export const takingUsage = takingOptions.map((option) => `[--${option}]`).join(' ');
@@ -41,7 +41,7 @@ export function readNewKey(values: Values, nowMs: number): NewKeyTerms {
   throw toUserFault(parsed.faults, document);
 }
 
-/** Only given options; an empty value, or `--no-...`, removes a term. */
+/** The settings to change, by the given options only; an empty value or `--no-...` removes one. */
 export function readKeyChange(values: Values, key: StoredKey, nowMs: number): KeyChange {
   const document = toDocument(values, key);
   const parsed = parseKeyChange(document, key, { nowMs });
@@ -50,7 +50,7 @@ export function readKeyChange(values: Values, key: StoredKey, nowMs: number): Ke
   throw new UserFault('say what to change, such as --expires 30d or --limit requests_per_minute=60');
 }
 
-/** As in the file; null removes a term. */
+/** The given options as a document in the file's form; null removes a setting. */
 function toDocument(values: Values, key: StoredKey | undefined): Document {
   const document: Document = {};
   const name = textOf(values.name);
@@ -75,7 +75,7 @@ function toDocument(values: Values, key: StoredKey | undefined): Document {
 
 const textOf = (value: Values[string]): string | undefined => (typeof value === 'string' ? value.trim() : undefined);
 
-/** An empty list would have another meaning. */
+/** The items of a list option. An empty one is refused, because an empty list would mean something else. */
 function toList(option: string, text: string): string[] {
   const items = text.split(',').map((item) => item.trim());
   const found = items.filter((item) => item !== '');
@@ -83,7 +83,7 @@ function toList(option: string, text: string): string[] {
   return found;
 }
 
-/** The first fault, with the option and name as the operator wrote them. */
+/** The first fault as a message, with the option and the name as the operator wrote them. */
 function toUserFault([fault]: readonly FieldFault[], { budgets }: Document): UserFault {
   const { path = '', message = 'cannot be read' } = fault ?? {};
   const [, term = '', rest = ''] = /^(\w+)(.*)$/.exec(path) ?? [];
@@ -100,7 +100,7 @@ function optionOf(term: string): Pick<(typeof keyOptions)[KeyTermName], 'option'
   return terms.find(([name]) => name === term)?.[1] ?? { option: term, takes: 'text' };
 }
 
-/** Contradicting options are refused; for pairs, `--no-...` and new ones may be combined. */
+/** Refuses options that contradict each other; only for pairs, `--no-...` may stand beside new ones. */
 export function checkContradictions(values: Values): void {
   for (const [term, { option, takes }] of takeable) {
     if (takes !== 'pairs' && values[`no-${term}`] === true && values[option] !== undefined) {
@@ -109,7 +109,7 @@ export function checkContradictions(values: Values): void {
   }
 }
 
-/** How long the former secret stays valid. */
+/** How long the former secret stays valid after a rotation. */
 export function readOverlap(value: Values[string]): number {
   const text = typeof value === 'string' ? value.trim() : '24h';
   const overlap = parseOverlap(text);
@@ -117,7 +117,7 @@ export function readOverlap(value: Values[string]): number {
   throw new UserFault(`--overlap: ${overlap.fault}`);
 }
 
-/** An unknown project would have no caps. */
+/** Throws where the project is unknown, as its key would have no limits and budgets. */
 export function checkProject(
   id: string | null | undefined,
   { projects }: Snapshot,
@@ -131,7 +131,7 @@ export function checkProject(
 
 type Pairs = ReadonlyMap<string, string>;
 
-/** The resulting term. `before`: the present one, which stays unless changed. */
+/** For each option with pairs, the resulting setting. `before`: the present one, which stays unless it is changed. */
 const pairedTerms: Readonly<
   Record<
     'limits' | 'budgets' | 'metadata',
@@ -166,7 +166,7 @@ function toNumber(text: string): number | string {
   return /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** `50` or `50:80%,100%`. */
+/** A budget of an option such as `50`, or `50:80%,100%` with thresholds of its notifications. */
 function toBudget([every, value]: readonly [string, string]): Record<string, unknown> {
   const [amount = '', alerts, ...rest] = value.split(':');
   if (rest.length > 0) {
@@ -176,7 +176,7 @@ function toBudget([every, value]: readonly [string, string]): Record<string, unk
   return { every, amount: amount.trim(), ...(listed !== undefined && { alerts: listed }) };
 }
 
-/** A removed name must be a possible one; removing an absent one is no fault. */
+/** Refuses to remove a name that cannot exist; removing one that is absent is no fault. */
 function checkTaken(
   option: string,
   pairs: Pairs,
@@ -192,7 +192,7 @@ function checkTaken(
   }
 }
 
-/** `name=value`, each name once. */
+/** The pairs `name=value` of an option, each name once. */
 function readPairs(option: string, given: unknown): Pairs {
   const pairs = new Map<string, string>();
   for (const text of Array.isArray(given) ? given : []) {

@@ -21,7 +21,7 @@ export function describeKey(key: StoredKey, nowMs: number) {
   };
 }
 
-/** A key of the file: it has neither a name nor a creation date. */
+/** A key of the file for scripts; it has neither a name nor a creation date. */
 export function describeFileKey(key: KeyRecord, nowMs: number) {
   return {
     id: key.id,
@@ -34,7 +34,7 @@ export function describeFileKey(key: KeyRecord, nowMs: number) {
 
 type Explicit<T> = { readonly [K in keyof T]-?: undefined extends T[K] ? Exclude<T[K], undefined> | null : T[K] };
 
-/** For scripts every term is present; null where it is unset. */
+/** The settings of a key for scripts: each one is present, and null where it is unset. */
 export function toExplicitTerms(key: KeyRecord): Explicit<KeyTermsDocument> {
   const terms = Object.entries(describeKeyTerms(key)).map(([term, said]) => [term, said ?? null]);
   return Object.fromEntries(terms) as Explicit<KeyTermsDocument>;
@@ -50,7 +50,7 @@ export function toListRow(key: ReturnType<typeof describeKey>): string[] {
   return [...cells, created, expires ?? '-', toStateText(key)].map(toPrintable);
 }
 
-/** One line for each fact. */
+/** A key for people, one line for each fact. */
 export function toLines(key: Described): [name: string, value: string][] {
   const lines: [string, string][] = [];
   const { limits: _, budgets: __, metadata, operations, addresses, ...others } = key;
@@ -73,7 +73,7 @@ export function toLines(key: Described): [name: string, value: string][] {
 const limitsOf = ({ limits }: Pick<Described, 'limits'>): string =>
   inWords(Object.entries(limits).map(([name, most]) => `${name}=${most}`));
 
-/** In the form that `--budget` takes. */
+/** The budgets of a key, in the form that `--budget` takes. */
 const budgetsOf = ({ budgets }: Pick<Described, 'budgets'>): string =>
   inWords(
     budgets.map(({ every, amount, alerts }) => `${every}=${amount}${alerts.length > 0 ? `:${alerts.join(',')}` : ''}`),

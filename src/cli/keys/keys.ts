@@ -141,7 +141,7 @@ async function findStored(id: string, store: Store, snapshot: Snapshot, inFile: 
 
 const fileKeyOf = (id: string, { keys: declared }: Snapshot) => [...declared.values()].find((key) => key.id === id);
 
-/** Never repeats the argument: it may be a secret. */
+/** The fault for an unknown key. It never repeats the argument, which may be a secret. */
 function unknownKey(): UserFault {
   return new UserFault('there is no key with this ID; "postern keys list" shows all keys');
 }

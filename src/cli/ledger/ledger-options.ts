@@ -1,4 +1,4 @@
-/** Parses which part of the ledger a command concerns: time span and filters. */
+/** Parses which ledger rows a command concerns: their time span and filters. */
 
 import { rowOutcomes } from '../../core/accounting/ledger-row.ts';
 import { operations } from '../../core/operations/index.ts';
@@ -19,7 +19,7 @@ export const filterUsage = '[--key ID] [--project ID] [--model ID] [--upstream I
 
 type Span = Pick<LedgerFilter, 'fromMs' | 'toMs'>;
 
-/** `--from` and `--to`; `defaultFrom` is used without `--from`. */
+/** The time span of `--from` and `--to`; without `--from` it begins at `defaultFrom`. */
 export function readSpan(values: Values, nowMs: number, defaultFrom?: string): Span {
   const from = textOf(values, 'from') ?? defaultFrom;
   const to = textOf(values, 'to');
@@ -31,7 +31,7 @@ export function readSpan(values: Values, nowMs: number, defaultFrom?: string): S
   return { fromMs, toMs };
 }
 
-/** A date is its whole day in UTC; `7d` is today and the six days before, other durations count from now. Throws for an invalid time. */
+/** The time of an option. A date is its whole day in UTC, `7d` today and the six days before; other durations count from now. */
 function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
   const agoMs = toMilliseconds(text);
   if (agoMs !== undefined) {
@@ -50,7 +50,7 @@ function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
   return option === 'to' && isDay ? atMs + dayMs : atMs;
 }
 
-/** A name without rows matches nothing, and is no fault. */
+/** The filter for ledger rows; a name that no row has is no fault and matches nothing. */
 export function readFilter(values: Values): LedgerFilter {
   return {
     key: textOf(values, 'key'),
@@ -84,7 +84,7 @@ export function toOneOf<T extends string>(option: string, noun: string, text: st
   throw new UserFault(`--${option}: there is no ${noun} "${text}"${nearHint(text, known)} (there are ${all})`);
 }
 
-/** Undefined where the option is absent. An empty value is a fault, as it is most likely a mistake. */
+/** An option's text; undefined where it is absent. An empty value is refused, because it is most likely a mistake. */
 export function textOf(values: Values, option: string): string | undefined {
   const value = values[option];
   if (typeof value !== 'string') return undefined;

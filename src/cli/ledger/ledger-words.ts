@@ -11,7 +11,7 @@ const otherNames: Readonly<Record<string, string>> = {
   costNanos: 'cost_dollars',
 };
 
-/** A row for scripts: its fields in their order. */
+/** A row for scripts, with its fields in their usual order. */
 export function describeRow(row: LedgerRow): Readonly<Record<string, unknown>> {
   const { startedAtMs, costNanos, tries, units } = row;
   const shown = {
@@ -28,7 +28,7 @@ export function describeRow(row: LedgerRow): Readonly<Record<string, unknown>> {
   );
 }
 
-/** One line for each fact. */
+/** A row for people, one line for each fact. */
 export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name: string, value: string][] {
   const { tries: _, units: __, ...fields } = describeRow(row);
   const lines: [string, string][] = Object.entries(fields).map(([name, value]) => [name, toCell(value)]);
@@ -46,7 +46,7 @@ export function toRowLines(row: LedgerRow, capture: Capture | undefined): [name:
   return lines;
 }
 
-/** Columns of `ledger tail` with minimum widths: later rows are unknown when the first line is printed. */
+/** The columns of `ledger tail` have fixed minimum widths, because later rows are unknown when the first line is printed. */
 const columns: readonly [title: string, width: number, cell: (row: LedgerRow) => string][] = [
   ['STARTED', 24, ({ startedAtMs }) => new Date(startedAtMs).toISOString()],
   ['STATUS', 6, ({ status }) => String(status)],
@@ -74,14 +74,14 @@ export function toTailLine(row: LedgerRow): string {
     .trimEnd();
 }
 
-/** Names in snake_case, for JSON output. */
+/** The values under names in snake_case, for JSON output. */
 export function toSnakeNames<T>(units: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
   return Object.fromEntries(Object.entries(units).map(([name, value]) => [toSnakeName(name), value]));
 }
 
 export const toSnakeName = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** For tool calls: the number of each kind. */
+/** The table cell of a unit; for tool calls it has the number of each kind. */
 function toUnitCell(value: Units[keyof Units] = ''): string {
   if (typeof value !== 'object') return toCell(value);
   const kinds = Object.entries(value).map(([kind, count]) => `${kind} ${count}`);

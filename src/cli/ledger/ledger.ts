@@ -1,4 +1,4 @@
-/** `postern ledger`: follows rows, shows one, and verifies rows against sums. */
+/** `postern ledger`: follows the rows of the ledger, shows one, and verifies the usage sums against the rows. */
 
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -23,10 +23,10 @@ const defaultRows = 20;
 const mostRows = 100_000;
 const rowsPerPage = 1_000;
 const followEveryMs = 1_000;
-/** Limit of rows between two polls: further ones are not shown. */
+/** Limit of new rows between two polls; more than these are not shown. */
 const mostRowsPerLook = 10_000;
 
-/** Limit of rows with the same client ID. */
+/** Limit of shown rows that have the same request ID of a client. */
 const mostShown = 5;
 
 export const ledger = actionsOf('ledger', openConfiguration, {
@@ -62,7 +62,7 @@ function tail(context: CommandContext) {
   };
 }
 
-/** The oldest of them first. */
+/** The newest rows that are not known yet, the oldest of them first. */
 async function readNewest(
   store: Pick<LedgerStore, 'page'>,
   filter: LedgerFilter,
@@ -79,7 +79,7 @@ async function readNewest(
   return newest.reverse();
 }
 
-/** Until the process ends, or its output is closed. A row appears when its exchange ends, so it may be older than the last one shown. */
+/** Shows new rows until the process ends or nobody reads the output. A long exchange's row appears late, so it may be an older one. */
 export async function follow(
   store: Pick<LedgerStore, 'page'>,
   filter: LedgerFilter,
@@ -131,7 +131,7 @@ function show({ positionals, values, stdout, stderr }: CommandContext) {
   };
 }
 
-/** By the gateway's ID, else by the client's, which several rows may share; the newest first. */
+/** The row with the gateway's ID, else the rows with the client's ID, which several may share; the newest first. */
 async function findRows(id: string, rows: Pick<LedgerStore, 'get' | 'page'>) {
   const own = id.toLowerCase();
   const row = /^[0-9a-f]{32}$/.test(own) ? await rows.get(own) : undefined;
@@ -179,7 +179,7 @@ function prune({ values, stdout }: CommandContext) {
   };
 }
 
-/** Imports a journal of another store, or of an unknown one. It then belongs to this store. */
+/** Imports a journal that belongs to another store or to an unknown one; it belongs to this store from then on. */
 function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
   const path = resolve(cwd, positionals[1] ?? '');
   const number = Number(basename(path));
@@ -202,7 +202,7 @@ function adopt({ positionals, cwd, stdout, stderr }: CommandContext) {
   };
 }
 
-/** Returns the number of new rows. */
+/** Imports the rows of a journal, and returns how many were new. */
 async function importAll(reader: JournalReader, { ledger: rows, budgets }: Store, stderr: CommandContext['stderr']) {
   let position = await rows.position(reader.id);
   await reader.open(position);

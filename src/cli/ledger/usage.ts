@@ -1,4 +1,4 @@
-/** `postern usage`: usage and cost by group, from the ledger's sums. */
+/** `postern usage`: prints usage and cost by group, from the ledger's sums. */
 
 import { resolve } from 'node:path';
 import { countToolCalls, summedNames, type UnitSums } from '../../core/accounting/units.ts';
@@ -16,14 +16,14 @@ import { faultless, toPrintable, toTable } from '../output.ts';
 import { filterUsage, readFilter, readSpan, spanUsage, textOf, toOneOf } from './ledger-options.ts';
 import { toSnakeName, toSnakeNames } from './ledger-words.ts';
 
-/** A millionth of a dollar; tables round to it. */
+/** Nano-dollars to which tables round: a millionth of a dollar. */
 const nanosShown = 1_000n;
 
 type Figures = Pick<WholeLine, 'sums' | 'units'>;
 
 const tableHead = ['REQUESTS', 'ERRORS', 'INPUT', 'OUTPUT', 'UNITS', 'ITEMS', 'DOLLARS', 'UNPRICED', 'ESTIMATED'];
 
-/** Shown where any line has a value. */
+/** Columns of units; each is shown only where some line has a value. */
 const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) => number | string])[] = [
   ['CACHED', ({ cachedTokens = 0 }) => cachedTokens],
   ['REASONING', ({ reasoningTokens = 0 }) => reasoningTokens],
@@ -35,7 +35,7 @@ const unitColumns: readonly (readonly [title: string, cell: (units: UnitSums) =>
   ['SAVED DOLLARS', ({ savedNanos = 0 }) => (savedNanos === 0 ? 0 : toShortDollars(BigInt(Math.round(savedNanos))))],
 ];
 
-/** With a line for the total below. */
+/** The table of usage, with the total in its last line. */
 function toUsageTable(
   lines: readonly WholeLine[],
   groups: readonly UsageGroup[],
@@ -83,7 +83,7 @@ function toPriceNotes(dates: readonly PriceDate[], nowMs: number): string[] {
   });
 }
 
-/** At least two decimals, at most six. */
+/** Dollars with at least two decimals, and at most six. */
 export function toShortDollars(nanos: bigint): string {
   const size = nanos < 0n ? -nanos : nanos;
   if (size > 0n && size < nanosShown) return nanos < 0n ? '>-0.000001' : '<0.000001';
@@ -92,7 +92,7 @@ export function toShortDollars(nanos: bigint): string {
   return `${nanos < 0n ? '-' : ''}${whole}.${fraction.padEnd(2, '0')}`;
 }
 
-/** The same names in CSV and JSON; money is exact, as decimal text. */
+/** The sums under the names that CSV and JSON share; money is exact, as decimal text. */
 function toFields(sums: UsageSums) {
   const { requests, errors, inputTokens, outputTokens, searchUnits, items, costNanos } = sums;
   const { unpriced, estimated, requestBytes, responseBytes, durationMs } = sums;
@@ -113,7 +113,7 @@ function toUsageJson(lines: readonly WholeLine[], groups: readonly UsageGroup[])
   }));
 }
 
-/** A column for each unit, used or not: readers expect the same columns each time. */
+/** The lines as CSV, with a column for each unit even if none is used: readers expect the same columns each time. */
 function toUsageCsv(lines: readonly WholeLine[], groups: readonly UsageGroup[]): string[] {
   const unitNames = [...summedNames, 'toolCalls'].map(toSnakeName);
   const head = [...groups, ...Object.keys(toFields(noSums)), ...unitNames];
@@ -173,7 +173,7 @@ function readGroups(values: CommandContext['values']): readonly UsageGroup[] {
   return [...new Set(names.map((name) => toOneOf('by', 'group', name, usageGroups)))];
 }
 
-/** Sums cover whole hours. */
+/** The time span as text; it is widened to whole hours, which the sums cover. */
 function toTexts({ fromMs, toMs }: ReturnType<typeof readSpan>) {
   const hourMs = 3_600_000;
   const toText = (ms: number | undefined): string | null => (ms === undefined ? null : new Date(ms).toISOString());

@@ -1,4 +1,4 @@
-/** `postern members`: manages console members, for an owner who is locked out, and for scripts. */
+/** `postern members`: manages members of the console, for scripts and for an owner who cannot sign in. */
 
 import { createLinks, type MadeLink } from '../../admin/access/links.ts';
 import { visibleName } from '../../core/model-name.ts';
@@ -74,7 +74,7 @@ function cannot(why: 'absent' | 'last-owner' | 'taken', email: string): UserFaul
 
 const mostCharacters = 100;
 
-/** `postern members token`: an API token for a program, created where no person can sign in. */
+/** `postern members token`: creates an API token for a program, even where nobody can sign in to do so. */
 export function makeToken({ positionals, values, stdout }: CommandContext) {
   const role = readRole(values);
   const name = typeof values.name === 'string' ? values.name.trim() : '';
@@ -203,7 +203,7 @@ function show({ link, invitation }: MadeLink, sentence: string, context: Command
   printSecret(link, context.stdout);
 }
 
-/** By the configuration; with port 0 only the gateway itself knows the port. */
+/** The console's URL by the configuration; with port 0 only the running gateway knows the port. */
 function baseOf({ console: { url, host, port } }: Snapshot): string {
   return url ?? toReachable(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }

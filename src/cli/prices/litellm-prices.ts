@@ -14,13 +14,13 @@ interface LeftOut {
 export interface PriceReading {
   readonly rows: readonly PriceRow[];
   readonly leftOut: readonly LeftOut[];
-  /** Prices without a counterpart here, of imported models: the models' names by the price's key. */
+  /** Names of price keys that Postern cannot bill, each with the imported models that have it. */
   readonly ignored: ReadonlyMap<string, readonly string[]>;
 }
 
 interface Rate {
   readonly column: PriceColumn;
-  /** How many of its units a price here covers. */
+  /** Units per price: LiteLLM's is for one unit, ours for this many. */
   readonly times: number;
 }
 
@@ -41,13 +41,13 @@ const tokenRates: Readonly<Record<string, Rate>> = {
 
 interface Mode {
   readonly rates: Readonly<Record<string, Rate>>;
-  /** One of each group is required for billing. */
+  /** Groups of columns; a model needs a price in one column of each group to be billed. */
   readonly needs: readonly (readonly PriceColumn[])[];
 }
 
 const text: Mode = { rates: tokenRates, needs: [['input'], ['output']] };
 const input: Mode = { rates: tokenRates, needs: [['input']] };
-/** Two keys of one column are names for the same price: the higher one is used. */
+/** Prices of image models. Two keys for one column are names for the same price, and the higher one is used. */
 const images: Mode = {
   rates: {
     ...tokenRates,
@@ -83,7 +83,7 @@ const modes: Readonly<Record<string, Mode>> = {
   },
 };
 
-/** Provider names that only the price file has. */
+/** Provider names that only the price file uses, and the service that each stands for. */
 const furtherProviders: readonly (readonly [names: RegExp, service: string])[] = [
   [/^vertex_ai-/, 'vertex'],
   [/^bedrock_converse$/, 'bedrock'],
@@ -91,7 +91,7 @@ const furtherProviders: readonly (readonly [names: RegExp, service: string])[] =
   [/^codestral$/, ''],
 ];
 
-/** Undefined where no family or service here has that name. */
+/** The family or host of a provider; undefined where Postern does not know the name. */
 function serviceOf(provider: string): string | undefined {
   const further = furtherProviders.find(([names]) => names.test(provider))?.[1];
   if (further !== undefined) return further === '' ? undefined : further;
@@ -101,7 +101,7 @@ function serviceOf(provider: string): string | undefined {
 
 type Taken = { readonly row: PriceRow; readonly others: readonly string[] } | { readonly why: string };
 
-/** `isService`: whether prices of a family apply at its maker's address. */
+/** Reads the price file. `isService`: whether the prices of a family apply at the address of its maker. */
 export function readLitellmPrices(
   entries: Readonly<Record<string, unknown>>,
   source: string,
@@ -192,7 +192,7 @@ function priced(
 
 const isPrice = (key: string): boolean => /(^|_)(cost|pricing)(_|$)/.test(key);
 
-/** To the nearest nano-dollar; numbers may be written as text. */
+/** A price in nano-dollars, rounded; numbers may be written as text. Undefined where it is no price. */
 function toNanos(value: unknown, { times }: Rate): number | undefined {
   const dollars = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   if (typeof dollars !== 'number' || !(dollars >= 0)) return undefined;
@@ -200,7 +200,7 @@ function toNanos(value: unknown, { times }: Rate): number | undefined {
   return nanos <= highestPrice * nanosPerDollar ? nanos : undefined;
 }
 
-/** The line of a name's entry, searched from the previous one on. */
+/** Returns a function that finds the line of a name's entry; it searches from the previous entry on. */
 function createLines(source: string): (name: string) => number {
   let line = 1;
   let read = 0;

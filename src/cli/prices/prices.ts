@@ -1,4 +1,4 @@
-/** `postern prices`: imports a price list into the store, replacing the old one. */
+/** `postern prices`: imports a price list into the store, where it replaces the previous one. */
 
 import { stat } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
@@ -56,7 +56,7 @@ async function importPrices(context: CommandContext) {
   };
 }
 
-/** The file's date by default: it was fetched then, or later. */
+/** The day of the prices, by default the file's date, because the file was fetched on that day or later. */
 async function readDay(written: CommandContext['values'][string], path: string): Promise<string> {
   if (written === undefined) return (await stat(path)).mtime.toISOString().slice(0, 10);
   const time = typeof written === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(written) ? new Date(written) : undefined;
@@ -139,7 +139,7 @@ const firstReason = ({ leftOut: [first] }: PriceReading): string =>
 interface Report {
   readonly reading: PriceReading;
   readonly asOf: string;
-  /** How many configured models use it. */
+  /** How many configured models use the imported prices. */
   readonly used: number;
   readonly isDry: boolean;
 }

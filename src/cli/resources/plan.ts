@@ -31,7 +31,7 @@ import { readRing } from './secrets.ts';
 interface Wanted {
   readonly file: ResourceFile;
   readonly keys: readonly WantedKey[];
-  /** Elements with these notes are pruned. */
+  /** Notes that an element must have to be deleted when it is not in the file; undefined: nothing is deleted. */
   readonly notes: ReadonlyMap<string, string> | undefined;
   readonly overlapMs: number;
 }
@@ -144,7 +144,7 @@ function findSurplusKeys(
   );
 }
 
-/** Elements without the notes would not be found by the next run. */
+/** Refuses a file with elements that lack the notes, because the next run would not find them again. */
 function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): void {
   const inFile = [
     ...file.elements.flatMap(({ kind, document, file: source }) =>
@@ -166,7 +166,7 @@ function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): voi
   );
 }
 
-/** Keys that would lose their project, and so its limits and budgets. */
+/** The keys that would lose their project, and with it its limits and budgets. */
 function findHomeless(
   surplus: readonly Resource[],
   named: readonly Pick<StoredKey, 'id'>[],
@@ -218,7 +218,7 @@ function keyStep(key: KeyToPut, overlapMs: number, store: KeyStore): Step {
   };
 }
 
-/** A changed secret is only reported as changed. */
+/** A key's settings in two forms: to compare, and to show, where a changed secret is only reported as changed. */
 function inWords(name: string, terms: KeyTerms, secret: string) {
   const expires = terms.expiresAtMs === undefined ? undefined : new Date(terms.expiresAtMs).toISOString();
   const document = { name, ...describeKeyTerms(terms), expires };
@@ -243,10 +243,10 @@ export interface Step {
   readonly kind: ResourceKind | 'key';
   readonly id: string;
   readonly outcome: 'created' | 'changed' | 'unchanged' | 'deleted' | 'revoked';
-  /** The present version; undefined where there is none. */
+  /** The present version in the store; undefined where there is none. */
   readonly version: number | undefined;
   readonly differences: readonly Difference[];
-  /** The resulting version; undefined after a deletion. */
+  /** Writes the change and returns the new version; undefined after a deletion. */
   carryOut(): Promise<number | undefined>;
 }
 

@@ -1,4 +1,4 @@
-/** `postern resources`: shows, applies and deletes the configuration in the store. */
+/** `postern resources`: shows, applies and deletes the part of the configuration that is in the store. */
 
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
@@ -43,7 +43,7 @@ export async function apply(context: CommandContext) {
   };
 }
 
-/** Metadata that elements must have to be pruned; undefined: nothing is pruned. */
+/** Metadata that an element must have to be deleted when it is not in the file; undefined: nothing is deleted. */
 function readNotes(written: CommandContext['values'][string]): ReadonlyMap<string, string> | undefined {
   if (written === undefined) return undefined;
   const notes = new Map<string, string>();
@@ -96,7 +96,7 @@ function describeStep({ kind, id, outcome, differences }: Step, version: number 
   };
 }
 
-/** For scripts, undefined becomes null. */
+/** A difference for scripts, with null in place of undefined. */
 const withNulls = ({ path, before = null, after = null }: Difference) => ({ path, before, after });
 
 function summaryOf(steps: readonly Step[]): string {
@@ -135,7 +135,7 @@ function show({ positionals, values, stdout }: CommandContext) {
   };
 }
 
-/** For scripts, without secrets. */
+/** A stored element for scripts, without secrets. */
 function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Resource) {
   return {
     kind,
@@ -171,7 +171,7 @@ function remove(context: CommandContext) {
   };
 }
 
-/** Without their project, its limits and budgets would no longer apply to them. */
+/** Refuses to delete a project that still has keys, because its limits and budgets would no longer apply to them. */
 async function refuseWithKeys(id: string, { store }: OpenResources): Promise<void> {
   const members = await keysIn(id, store);
   if (members === undefined) return;
@@ -202,7 +202,7 @@ function isOfFile(kind: ResourceKind, id: string, { snapshot }: LoadedConfigurat
   return snapshot.models.all.some((model) => model.id === id);
 }
 
-/** Also accepts the name of the list. */
+/** The kind of element that an argument names; the name of the file's list is accepted too. */
 function toKind(written = ''): ResourceKind {
   const kind = resourceKinds.find((one) => one === written || resourceLists[one] === written);
   if (kind !== undefined) return kind;

@@ -19,7 +19,7 @@ import { actionsOf, actor } from '../actions.ts';
 import type { CommandContext } from '../command.ts';
 import { printJson, printTable, toPrintable } from '../output.ts';
 
-/** A concurrent writer may be first several times, but not always. */
+/** Limit of attempts where others write the same element at the same time. */
 const mostAttempts = 5;
 
 export const secrets = actionsOf('secrets', openResources, {
@@ -97,7 +97,7 @@ async function renew(first: Resource, ring: KeyRing, { resources }: OpenResource
   throw new UserFault(`${kind} ${id} is changed by others all the time; run it again`);
 }
 
-/** Undefined where everything is under the first key already. */
+/** The document encrypted under the first key; undefined where all of its secrets already are. */
 function sealAnew(resource: Resource, ring: KeyRing): ResourceDocument | undefined {
   const { kind, id, document } = resource;
   if (sealsOf(kind, document).every((keyId) => keyId === ring.sealingKeyId)) return undefined;
@@ -109,7 +109,7 @@ function sealAnew(resource: Resource, ring: KeyRing): ResourceDocument | undefin
   throw new UserFault(`${kind} ${toPrintable(id)}: ${sealing.faults.map(({ message }) => message).join('; ')}`);
 }
 
-/** Undefined where there is none. */
+/** The keys for stored secrets; undefined where there is none. */
 export async function readRing(
   { env, cwd }: Pick<CommandContext, 'env' | 'cwd'>,
   { whole }: Pick<OpenResources, 'whole'>,
