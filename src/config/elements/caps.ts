@@ -1,4 +1,4 @@
-/** Limits and budgets as operators write them in the file, on the command line and in the admin API. */
+/** Parses limits and budgets as operators write them in the file, on the command line and in the admin API. */
 
 import type * as z from 'zod';
 import {
@@ -16,12 +16,12 @@ import { mostNanos, toDollars } from '../../lib/money.ts';
 import { createFirsts, type Location, type Reporting } from './context.ts';
 import { dollars, list, mapping, oneOf, share, wholeNumber } from './fields.ts';
 
-/** Far above any use, and small enough for exact sums. */
+/** Upper bound of a limit: far above any use, and small enough for exact sums. */
 const mostCounted = 1_000_000_000_000;
 
 const most = (what: string) => wholeNumber(1, mostCounted).optional().describe(what);
 
-/** Rates in the `limits` of every holder. */
+/** The rates that the `limits` of every holder (key, project, model or upstream) may have. */
 export const rateFields = {
   requests_per_minute: most('Requests per minute.'),
   requests_per_day: most('Requests per 24 hours.'),
@@ -50,7 +50,7 @@ const budget = mapping({
 export const budgetsField = () =>
   list(budget).default([]).describe('Budgets; a request whose worst case does not fit is refused.');
 
-/** The caps of every holder except upstreams, whose `limits` have more fields. */
+/** The limits and budgets of every holder except upstreams, whose `limits` have more fields. */
 export const capsFields = {
   limits: mapping({
     ...rateFields,
@@ -100,7 +100,7 @@ function toBudgets(written: WrittenCaps['budgets'], location: Location<Reporting
   });
 }
 
-/** As in the file. */
+/** Limits and budgets as they are written in the file. */
 export function describeCaps({ rates, concurrency, budgets }: Caps): CapsDocument {
   return {
     limits: Object.fromEntries<number>([

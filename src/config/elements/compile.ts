@@ -19,11 +19,11 @@ import { compileUpstreams } from './upstream/compile.ts';
 
 export interface Compiled {
   readonly snapshot: Snapshot;
-  /** How many credentials each upstream has, by its ID. */
+  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
-/** The result is usable only if the context's list of faults stays empty. It may pause at every `yield`. */
+/** Compiles a configuration. The result is usable only if the list of faults stays empty. It may pause at every `yield`. */
 export function* compiling(
   document: ConfigurationDocument,
   context: CompileContext,
@@ -63,7 +63,7 @@ export function* compiling(
   return { snapshot, credentialCounts };
 }
 
-/** Of two listeners with one port, the second would fail. */
+/** Reports two listeners with the same port, of which the second would fail to start. */
 function checkPorts(server: Snapshot['server'], console: Settings['console'], location: Location): void {
   const port = console.port ?? standardConsolePort;
   const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));

@@ -1,4 +1,4 @@
-/** The section `console`: the admin listener. */
+/** Defines and compiles the `console` section of the configuration: the listener for admin API and console, and sign-in. */
 
 import type * as z from 'zod';
 import { roles } from '../../core/role.ts';
@@ -8,7 +8,7 @@ import type { Location } from './context.ts';
 import { atStart, flag, list, mapping, oneOf, secretFile, secretText, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
 
-/** `console.oidc`: signing in through an identity provider, key by key. */
+/** The `console.oidc` section: how people sign in through an identity provider. */
 const oidcSchema = mapping({
   issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/)
     .describe('The issuer, as in its tokens.')
@@ -116,7 +116,7 @@ function toOrigin(written: string | undefined, location: Location): string | und
   return url?.origin;
 }
 
-/** The only name that is certainly local: other names are resolved elsewhere. */
+/** Whether a host is certainly this machine; of names only `localhost` is, because others are resolved elsewhere. */
 function isOwnHost(host: string): boolean {
   return host.toLowerCase() === 'localhost' || isLoopback(host);
 }

@@ -1,4 +1,4 @@
-/** Shared input of every compilation step: families, file contents, and functions to report faults and warnings. */
+/** Defines the input that all compilation steps share: families, contents of files, and functions to report faults and warnings. */
 
 import type { Family } from '../../core/family.ts';
 import { mayBeMatched } from '../../core/model-name.ts';
@@ -10,33 +10,33 @@ import type { Substitution } from '../read/substitute.ts';
 
 export interface CompileContext {
   readonly families: readonly Family[];
-  /** Paths in use, as routes write them. */
+  /** The paths that the gateway's routes already use, as routes write them. */
   readonly takenPaths: readonly TakenPath[];
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
   readonly availableBytes: number;
-  /** Its share of the machine's processors, in whole ones. */
+  /** This process's share of the machine's processors, in whole ones. */
   readonly availableCores: number;
-  /** There, a terminating pod still gets requests for a moment. */
+  /** True in Kubernetes, where a terminating pod still gets requests for a moment. */
   readonly isInKubernetes: boolean;
   readonly faults: FaultList;
   readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
-  /** About what is valid but perhaps not meant. */
+  /** Warnings about settings that are valid but perhaps not meant. */
   readonly warnings: Warning[];
 }
 
-/** An element of one of the lists. */
+/** An element of one of the configuration's lists, with its location. */
 export interface Entry<T> {
   readonly path: Path;
   readonly value: T;
-  /** When it was stored; undefined in the file. */
+  /** When the element was stored; undefined for one of the file. */
   readonly createdAtMs?: number | undefined;
 }
 
 export type Reporting = Pick<CompileContext, 'faults' | 'locator' | 'isSubstituted' | 'warnings'>;
 
-/** The location of a value in the configuration: takes faults and warnings about it. */
+/** The location of a value in the configuration, through which faults and warnings about it are reported. */
 export class Location<C extends Reporting = CompileContext> {
   readonly context: C;
   readonly path: Path;
@@ -54,23 +54,23 @@ export class Location<C extends Reporting = CompileContext> {
     this.context.faults.add(this.path, message);
   }
 
-  /** For what is valid but perhaps not meant. `text` follows the path, such as `: this key has expired`. */
+  /** Warns about a value that is valid but perhaps not meant. `text` follows the path, such as `: this key has expired`. */
   warn(text: string): void {
     this.context.warnings.push({ path: this.path, text });
   }
 
-  /** A name for a message; one from the environment is not repeated. */
+  /** A name as messages show it; one that comes from the environment is not repeated. */
   quoted(name: string): string {
     return this.context.isSubstituted(this.path) ? 'this name' : JSON.stringify(name);
   }
 
-  /** A fault of a name that nothing has, with the nearest known one, else with `otherwise`. */
+  /** Reports a name that nothing has, with the most similar known name as a hint, or else with `otherwise`. */
   unknown(what: string, name: string, known: Iterable<string> | NearestName, otherwise?: string): void {
     const near = typeof known === 'function' ? known(name) : nearestName(name, known);
     this.fault(`${what} ${this.quoted(name)}${toHint(near, otherwise)}`);
   }
 
-  /** `models[0].id (line 5)`, or `models[0].id (conf.d/search.yaml, line 5)`. */
+  /** The location for messages, such as `models[0].id (line 5)` or `models[0].id (conf.d/search.yaml, line 5)`. */
   inWords(): string {
     const { positionOf, nameOf } = this.context.locator;
     const position = positionOf(this.path);
@@ -80,17 +80,17 @@ export class Location<C extends Reporting = CompileContext> {
   }
 }
 
-/** The fault of an element of the store that the file has too. */
+/** The message for an element of the store that the file declares too. */
 export function inFileToo(inFile: Location<Reporting>): string {
   return `is declared by the configuration file too: ${inFile.inWords()}; the file manages it, so change it there, or take it out of one of the two`;
 }
 
-/** A pattern has one `*` at most. */
+/** Reports a pattern with more than one `*`. */
 export function checkStars(name: string, location: Location<Reporting>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) location.fault('holds more than one *; a pattern has one');
 }
 
-/** For a model's or an upstream's pattern: whether it can produce any name. */
+/** Reports a pattern of a model or an upstream with more than one `*`, and warns of one that no name can match. */
 export function checkPattern(name: string, location: Location): void {
   checkStars(name, location);
   if (!name.includes('*') || mayBeMatched(name.replaceAll('*', 'x'))) return;
@@ -99,7 +99,7 @@ export function checkPattern(name: string, location: Location): void {
   );
 }
 
-/** The text of a file named by the configuration, or a fault. */
+/** The text of a file that the configuration names; reports a fault where it cannot be read. */
 export function readSideFile(file: string, location: Location): string | undefined {
   const content = location.context.sideFiles.content(file);
   if ('text' in content) return content.text;
@@ -107,7 +107,7 @@ export function readSideFile(file: string, location: Location): string | undefin
   return undefined;
 }
 
-/** Remembers where each name stood first. */
+/** Returns a function that remembers where each name stood first, and returns that place from the second time on. */
 export function createFirsts<At>(): (name: string, at: At) => At | undefined {
   const firsts = new Map<string, At>();
   return (name, at) => {
@@ -117,7 +117,7 @@ export function createFirsts<At>(): (name: string, at: At) => At | undefined {
   };
 }
 
-/** Hands out names once: the second claim is a fault that names the location of the first. `steps`: from the element to its name. */
+/** Returns a function that reports a name used twice, with the first location. `steps`: from the element to its name. */
 export function createClaims(): (name: string, element: Location, ...steps: Path) => boolean {
   const firstOf = createFirsts<{ readonly element: Location; readonly steps: Path }>();
   return (name, element, ...steps) => {
@@ -130,7 +130,7 @@ export function createClaims(): (name: string, element: Location, ...steps: Path
   };
 }
 
-/** Whether an element is managed by the file, or by the store. */
+/** Whether the value at a path is managed by the file or by the store. */
 export function managerOf([root = '']: Path): 'file' | 'store' {
   return typeof root === 'string' && root.includes(': ') ? 'store' : 'file';
 }

@@ -1,4 +1,4 @@
-/** The `default_model` section: the model used when a client names none. */
+/** Compiles the `default_model` section: which model serves a request that names none. */
 
 import type * as z from 'zod';
 import { byOperation, type Operation, operations } from '../../core/operations/index.ts';
@@ -10,7 +10,7 @@ const defaultFor = () => modelName().optional().describe('Model for requests wit
 
 export const defaultModelSchema = mapping(byOperation(defaultFor));
 
-/** `modelNames`: all configured ones, valid or not. */
+/** Compiles the section. `modelNames`: the names of all configured models, valid or not. */
 export function toDefaultModels(
   written: z.output<typeof defaultModelSchema>,
   modelNames: ReadonlySet<string>,

@@ -1,4 +1,4 @@
-/** A configuration that fits the schema, or the valid part of it: settings, and the elements of each list with their positions. */
+/** Validates a configuration against the schema, and returns its valid part: settings, and the elements of each list with their positions. */
 
 import type * as z from 'zod';
 import { type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
@@ -21,32 +21,32 @@ import { type RouteEntry, routeSchema } from './route.ts';
 import { settingsSchema } from './schema.ts';
 import { type UpstreamEntry, upstreamSchema } from './upstream/schema.ts';
 
-/** From the file and the store. The store's elements come last: of two with one name, the file's wins. */
+/** The valid part of a configuration from the file and the store. The store's elements come last; of two with one name the file's counts. */
 export interface ConfigurationDocument extends StoredSettings {
-  /** The same list while none of them changes. */
+  /** All upstreams; the same array as in the load before while none of them has changed. */
   readonly upstreams: readonly Entry<UpstreamEntry>[];
-  /** In groups: one of the store is the same one while nothing in it changes. */
+  /** All models, in groups. A group of the store is the same array as in the load before while nothing in it has changed. */
   readonly models: readonly (readonly Entry<ModelEntry>[])[];
   readonly projects: readonly Entry<ProjectEntry>[];
   readonly keys: readonly Entry<KeyEntry>[];
   readonly routes: readonly Entry<RouteEntry>[];
-  /** Of all upstreams, faulty ones included: a reference to one of them is no further fault. */
+  /** The IDs of all upstreams, faulty ones included, so that a reference to a faulty one is not another fault. */
   readonly upstreamIds: ReadonlySet<string>;
   readonly nearestUpstream: NearestName;
-  /** IDs and aliases of all models, likewise. */
+  /** The IDs and aliases of all models, faulty ones included. */
   readonly modelNames: ReadonlySet<string>;
   readonly areModelNamesUnique: boolean;
-  /** Of all projects, likewise. */
+  /** The IDs of all projects, faulty ones included. */
   readonly projectIds: ReadonlySet<string>;
   readonly nearestProject: NearestName;
 }
 
 interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
-  /** Of the store, or about to be stored. */
+  /** The elements of the store, and those that are about to be stored. */
   readonly elements: readonly Chunk[];
 }
 
-/** How elements of a list are judged, and what was made of each. `kind`: that of such elements in the store, where it can hold them. */
+/** A list of the configuration: its schema, its kind in the store where that can hold such elements, and what the last load made of it. */
 const listOf = <T extends z.ZodType>(schema: T, kind?: ResourceKind) => ({
   schema,
   kind,
@@ -54,7 +54,7 @@ const listOf = <T extends z.ZodType>(schema: T, kind?: ResourceKind) => ({
   judgingChunk: new ReusableStep<Entry<z.output<T>>[]>(),
 });
 
-/** Their elements are independent, wherever they are written. */
+/** The lists of the configuration. Their elements are validated independently, wherever they are written. */
 const lists = {
   upstreams: listOf(upstreamSchema, 'upstream'),
   models: listOf(modelSchema, 'model'),
@@ -66,7 +66,7 @@ type ElementList = keyof typeof lists;
 
 export const isElementList = (key: string): key is ElementList => Object.hasOwn(lists, key);
 
-/** Undefined where the file is no mapping at all. It may pause at every `yield`. */
+/** The valid part of a file and the store; undefined where the file is no mapping at all. It may pause at every `yield`. */
 export function* judgingDocument(
   substitution: Substitution,
   { faults, locator, elements }: JudgeOptions,
@@ -133,7 +133,7 @@ export function* judgingDocument(
   };
 }
 
-/** Of the load before. */
+/** The upstreams of the load before, which are returned again while none has changed. */
 let upstreamEntries: readonly Entry<UpstreamEntry>[] = [];
 
 function judgeOne<T extends z.ZodType>(
@@ -167,7 +167,7 @@ const variableCheck = new ReusableStep<void>();
 
 type Tree = Readonly<Record<string, unknown>>;
 
-/** The elements of its lists are validated one by one, later. */
+/** The file's settings with empty lists: the elements of lists are validated one by one, later. */
 function withoutElements(tree: Tree): Tree {
   const settings = { ...tree };
   for (const list of Object.keys(lists)) if (Array.isArray(settings[list])) settings[list] = [];
@@ -176,11 +176,11 @@ function withoutElements(tree: Tree): Tree {
 
 interface Names {
   readonly names: ReadonlySet<string>;
-  /** No name is there twice. */
+  /** True where no name occurs twice. */
   readonly areUnique: boolean;
 }
 
-/** IDs, and the aliases of models. */
+/** The IDs of a list's elements, and the aliases of models. */
 function* namesIn(written: readonly unknown[], owned: readonly Chunk[]): Generator<undefined, Names, undefined> {
   const names = new Set<string>();
   let count = 0;
@@ -207,7 +207,7 @@ function namesOf(element: unknown): string[] {
   return [id, aliases].flat().filter((name) => typeof name === 'string');
 }
 
-/** An element of the store with the ID of one in the file is a fault, and ignored. */
+/** The store's elements, without those that have the ID of one in the file, which is reported as a fault. */
 function withoutConflicts(chunks: readonly Chunk[], tree: Tree, context: Reporting): Chunk[] {
   const inFile = new Map(resourceKinds.map((kind) => [kind, indexesIn(kind, tree)]));
   return chunks.map((chunk) => {
@@ -232,7 +232,7 @@ function withoutConflicts(chunks: readonly Chunk[], tree: Tree, context: Reporti
 
 const conflictCheck = new ReusableStep<Chunk>();
 
-/** The file's elements by ID; undefined where it has none. The keys of settings are checked one by one. */
+/** The positions of a list's elements in the file, by ID; undefined where it has none. Settings are compared key by key elsewhere. */
 function indexesIn(kind: ResourceKind, tree: Tree): ReadonlyMap<string, number> | undefined {
   const elements = kind === 'setting' ? [] : listAt(tree, resourceLists[kind]);
   if (elements.length === 0) return undefined;

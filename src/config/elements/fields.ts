@@ -1,4 +1,4 @@
-/** Value types of the configuration file. Each error says what is expected. */
+/** Defines the types of values in the configuration file; the message of each says what is expected. */
 
 import * as z from 'zod';
 import { lanes } from '../../core/lane.ts';
@@ -18,7 +18,7 @@ import {
   toMilliseconds,
 } from '../../lib/quantities.ts';
 
-/** For a setting that cannot change while the process runs: what a change affects. */
+/** For a setting that cannot change while the process runs: how to read it, and a text on what a change affects. */
 export interface Restart {
   readonly text: string;
   readonly read: (snapshot: Snapshot) => unknown;
@@ -31,20 +31,20 @@ export function isRestart(value: unknown): value is Restart {
 }
 
 declare module 'zod' {
-  /** Metadata of a key beyond its type and description; and `restart`, whose type Zod cannot resolve. */
+  /** Metadata of a key, besides its type and description; `restart` is kept apart, because Zod cannot resolve its type. */
   interface GlobalMeta {
-    /** Its value is never repeated in a message. */
+    /** True where messages must never repeat the value. */
     readonly secret?: boolean;
-    /** For the name of a file: the key whose value the file holds. */
+    /** Set for a file's name: which key has its value in that file. */
     readonly holds?: string;
-    /** The kind of value in documents, where its JSON type and the schema do not say enough. */
+    /** The kind of value as documentation calls it, where its JSON type and the schema do not say enough. */
     readonly kind?: string;
-    /** The default in documents, where it depends on something. */
+    /** The default as documentation describes it, where it depends on something. */
     readonly defaultText?: string;
   }
 }
 
-/** The service whose API clients use. */
+/** A field that names the service whose API the clients use. */
 export function shapeField(description: string) {
   return oneOf(rerankShapes).optional().describe(description).meta({ defaultText: 'what the request says' });
 }
@@ -64,15 +64,15 @@ export const metadata = () =>
     })
     .meta({ kind: 'names to texts' });
 
-/** For an upstream, a model or a project. */
+/** The notes of an upstream, a model or a project. */
 export const notes = metadata().optional().describe('Your own notes; used by `postern resources apply --prune`.');
 
 export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
 
-/** Timers fire at once when asked for more than 2^31 - 1 ms. */
+/** Longest duration: a timer fires immediately when it is set to more than 2^31 - 1 ms. */
 const longestMs = 24 * 86_400_000;
 
-/** Text that becomes a number within bounds. */
+/** A text with a unit that is parsed to a number within bounds. */
 function quantity(
   wants: string,
   pattern: RegExp,
@@ -98,7 +98,7 @@ export function size(from: number, to: number) {
   return quantity(wants, sizePattern, toBytes, { from, to, error }).meta({ kind: 'size' });
 }
 
-/** A share of something whose size is known only at run time. */
+/** A percentage of something whose size is known only at run time. */
 export function share(from: number, to = 100) {
   const error = `a percentage from ${from}% to ${to}%`;
   return quantity(error, /^\d{1,3}%$/, Number.parseInt, { from, to, error })
@@ -111,7 +111,7 @@ export function fraction() {
   return z.number({ error }).min(0, { error }).max(1, { error }).meta({ kind: 'number from 0 to 1' });
 }
 
-/** Money, as a number or a text; the output is nano-dollars. */
+/** An amount of dollars, as a number or a text; parsed to nano-dollars. */
 export function dollars(fromNanos: number, toNanos: number) {
   const wants = 'an amount in US dollars, without a currency, such as 12.50';
   const between = `an amount from ${toDollars(fromNanos)} to ${toDollars(toNanos)} in US dollars`;
@@ -126,7 +126,7 @@ export function dollars(fromNanos: number, toNanos: number) {
   });
 }
 
-/** A multiplier; the output is in millionths. */
+/** A multiplier; parsed to millionths. */
 export function factor(most: number) {
   const error = `a number from 0 to ${most} with at most six decimals, such as 1.5`;
   return z
@@ -141,7 +141,7 @@ export function factor(most: number) {
     });
 }
 
-/** Without an exponent, even for small numbers. */
+/** A number in decimal notation, without an exponent even where it is small. */
 function decimalOf(number: number): string {
   const text = String(number);
   return text.includes('e-') ? number.toFixed(20).replace(/0+$/, '') : text;
@@ -164,12 +164,12 @@ export function text(wants: string, pattern = /^[^\x00-\x1f\x7f]+$/) {
   return z.string({ error: wants }).regex(pattern, { error: wants });
 }
 
-/** Our own names: they are used in headers, log lines and URLs of the console. */
+/** An ID that the operator chooses; it is used in headers, log lines and URLs of the console. */
 export function ownId() {
   return text('up to 64 letters, digits, dots, underscores and dashes', /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 }
 
-/** Names that clients and upstreams use, in any script. */
+/** A model's name as clients and upstreams use it, in any script. */
 export function modelName() {
   return text(
     '1 to 256 visible characters, no space at either end',
@@ -184,7 +184,7 @@ export const displayName = () =>
 
 export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
 
-/** Valid in a header. */
+/** Whether a credential is valid in a header. */
 export const isCredential = (written: string): boolean => /^[\x21-\x7e]+$/.test(written);
 
 export function urlPath() {
@@ -195,12 +195,12 @@ export function filePath() {
   return text('the path of a file', /^[^\x00]+$/).meta({ kind: 'file' });
 }
 
-/** The name of a file with the secret, in place of the key `name`. */
+/** A field with the name of a file that has the secret, instead of the key `name`. */
 export function secretFile(name: string) {
   return filePath().optional().describe(`File with \`${name}\`; watched for changes.`).meta({ holds: name });
 }
 
-/** A date is the beginning of its day in UTC; a time of day needs its zone. */
+/** A point in time: a date is the beginning of its day in UTC, and a time of day needs its zone. */
 export function instant() {
   const wants = 'a date such as 2027-01-31, or a time with its zone such as 2027-01-31T12:00:00Z';
   return z
@@ -218,13 +218,13 @@ function toEpochMs(written: string): number {
   return exists ? Date.parse(written) : Number.NaN;
 }
 
-/** `wants`: such as `a list of names`, which is also its kind for documents. */
+/** A list. `wants`: what messages say is expected, such as `a list of names`; documentation uses it as the kind. */
 export function list<T extends z.ZodType>(element: T, wants = 'a list') {
   const array = z.array(element, { error: wants });
   return wants === 'a list' ? array : array.meta({ kind: wants.slice('a '.length) });
 }
 
-/** Visible ASCII, so that it fits in a header. */
+/** A secret in visible ASCII, so that it fits in a header; `fewest`: its least length. */
 export function secretText(fewest: number) {
   return text(
     `at least ${fewest} visible ASCII characters, without spaces`,
@@ -236,7 +236,7 @@ export function url(wants: string, pattern: RegExp) {
   return text(wants, pattern).refine((written) => URL.canParse(written), { error: 'a valid URL' });
 }
 
-/** Each value may hold a secret. */
+/** A mapping of header names to values, each of which may contain a secret. */
 export function headers() {
   return z
     .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {

@@ -12,7 +12,7 @@ interface JudgeContext {
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/** Undefined where nothing usable is left. Faulty parts are removed and the rest validated again, to report all faults in one run. */
+/** The valid part of a value. After faulty parts are removed the rest is validated again, so that one run reports all faults. */
 export function judge<T extends z.ZodType>(
   schema: T,
   input: unknown,
@@ -44,7 +44,7 @@ interface Part {
 
 type Issue = z.core.$ZodIssue;
 
-/** For a union, reports the faults of the member whose shape the value has. */
+/** The faults inside a union's member, for the only member whose shape the value has. */
 function unfold(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const fitting = issue.errors.filter((issues) => issues.every(isInside));
@@ -57,7 +57,7 @@ function isInside({ path, code }: Issue): boolean {
   return path.length > 0 || code === 'unrecognized_keys';
 }
 
-/** Text from the environment is converted to the expected number or boolean; an empty section counts as absent. */
+/** Repairs what needs no report: text from the environment becomes the expected number or boolean, an empty section is removed. */
 function settle(issues: readonly Issue[], part: Part, at: Path, context: JudgeContext): boolean {
   let changed = false;
   for (const issue of issues) {
@@ -84,7 +84,7 @@ function spelledAs(text: string, kinds: readonly string[]): number | boolean | u
   return number && /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : undefined;
 }
 
-/** Other gateways have such a list beside the model. */
+/** Advice for a list of fallbacks beside the model, as other gateways have it. */
 const fallbackHint =
   'a fallback is a target with a later priority, such as targets: [{ upstream: a }, { upstream: b, priority: 1 }]';
 
@@ -129,13 +129,13 @@ function namesWanted(issue: Issue): string[] {
   return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
 }
 
-/** The messages of the schema are expectations, such as `a number`. */
+/** What an issue says is expected: the messages of our schemas are such texts, as `a number`. */
 function wanted(issue: Issue): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
   return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'a mapping of keys to values';
 }
 
-/** For a number or boolean that would be valid in quotes, as in `id: 4`. */
+/** Advice for a number or boolean that would be valid in quotes, such as `id: 4`. */
 function quoteHint(schema: z.core.$ZodType | undefined, value: unknown): string {
   if (schema === undefined || (typeof value !== 'number' && typeof value !== 'boolean')) return '';
   return z.safeParse(schema, String(value)).success ? '; put it in quotes to make it text' : '';
@@ -153,7 +153,7 @@ function came(value: unknown, mayShow: boolean): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** Removes what the issues point at: the keys, or the mappings that lack something. */
+/** Removes the faulty parts: unknown or faulty keys, or mappings that lack a key. Returns whether anything was removed. */
 function prune(issues: readonly Issue[], part: Part): boolean {
   let pruned = false;
   for (const issue of issues) {
@@ -188,7 +188,7 @@ function replace(root: unknown, path: Path, value: unknown): boolean {
   return step !== undefined && typeof parent === 'object' && parent !== null && Reflect.set(parent, step, value);
 }
 
-/** Only keys of mappings: removing a list's element would shift the others. */
+/** Removes a key of a mapping. Elements of lists stay, because removing one would shift the others. */
 function remove(root: unknown, path: Path): boolean {
   const step = path.at(-1);
   const parent = valueAt(root, path.slice(0, -1));

@@ -1,4 +1,4 @@
-/** The `ledger` section: what is recorded of requests, where, and for how long. */
+/** Defines and compiles the `ledger` section of the configuration: what is recorded about requests, where, and for how long. */
 
 import { dirname, join } from 'node:path';
 import type * as z from 'zod';
@@ -42,10 +42,10 @@ export function redactField() {
   ).max(100, { error: 'at most 100 names' });
 }
 
-/** The default of version 0.1.0, for any store. */
+/** The default folder of the journal in version 0.1.0, for any store. */
 export const formerJournal = join('data', 'journal');
 
-/** Relative to the base of the store's path. */
+/** The default folder of the journal, relative to the directory that the store's path is relative to. */
 export function defaultJournal(store: string): string {
   const [, file] = /^sqlite:(.+)$/i.exec(store) ?? [];
   return file === undefined || file === ':memory:' ? formerJournal : join(dirname(file), 'journal');

@@ -1,4 +1,4 @@
-/** The sections `log`, `metrics` and `otel`: log output, metric labels, and export of traces and metrics. */
+/** Defines and compiles the `log`, `metrics` and `otel` sections: log output, labels of metrics, and export of traces and metrics. */
 
 import * as z from 'zod';
 import {
@@ -51,7 +51,7 @@ export function toLogSettings({ access, file, ...rest }: z.output<typeof logSche
   return Object.freeze({ ...rest, file, access: Object.freeze(rule) });
 }
 
-/** Each one adds five series. */
+/** Limit of names with a label of their own; each one adds five series. */
 const mostNamed = 1_000;
 const named = (what: string) =>
   list(ownId(), `a list of IDs of ${what}`)

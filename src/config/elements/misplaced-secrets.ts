@@ -1,4 +1,4 @@
-/** Warns of well-known services' secrets in wrong locations: IDs, names, notes, parameters and hosts. They are masked in all output. */
+/** Warns of secrets of well-known services in wrong places (IDs, names, notes, parameters, hosts), so that all output masks them. */
 
 import * as z from 'zod';
 import { findSecretShape, maskOf } from '../../lib/secrets/secret-shapes.ts';
@@ -17,7 +17,7 @@ interface Found {
   count: number;
 }
 
-/** The found secrets by their masks. Each is one warning for the file, and one for an element of the store. It may pause at every `yield`. */
+/** Finds secrets, by the masks that replace them. Each is one warning for the file, or per element of the store. It may pause at `yield`. */
 export function* findMisplacedSecrets(
   tree: unknown,
   chunks: readonly Chunk[],
@@ -53,7 +53,7 @@ export function* findMisplacedSecrets(
 const reading = new ReusableStep<readonly FoundText[]>();
 const searching = new ReusableStep<readonly Found[]>();
 
-/** The same for a document without secret fields. */
+/** The warnings for a document that has no fields for secrets. */
 export const misplacedWarnings = (document: unknown): string[] =>
   findEach(shapedTexts(document, []), z.unknown()).map((found) => toPathText(found.path) + toWarning(found).text);
 
@@ -69,11 +69,11 @@ function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[]
   return [...found.values()];
 }
 
-/** Values and keys that contain such a text. */
+/** Values and keys that contain a text with the shape of a secret. */
 const shapedTexts = (value: unknown, path: Path): FoundText[] =>
   textsIn(value, path, { fits: (text) => findSecretShape(text) !== undefined, keys: true });
 
-/** Secret values are expected to hold one; of an address that may hold one, only the host is checked. */
+/** The secret in a text. A secret field may have one; of an address, which may be secret too, only the host is checked. */
 function secretAt(schema: z.core.$ZodType, path: Path, text: string): string | undefined {
   const isKey = path.at(-1) === text;
   return findSecretShape(!isKey && isSecretAt(schema, path) ? hostIn(text) : text);

@@ -1,4 +1,4 @@
-/** The `projects` section: shared settings of several keys. */
+/** Defines and compiles the `projects` section of the configuration: limits and budgets that several keys share. */
 
 import type * as z from 'zod';
 import type { Project } from '../../core/key.ts';
@@ -17,7 +17,7 @@ export const projectSchema = mapping({
 
 export type ProjectEntry = z.output<typeof projectSchema>;
 
-/** Projects by ID, for admission. */
+/** Compiles projects, by their IDs. */
 export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

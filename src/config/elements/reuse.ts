@@ -1,4 +1,4 @@
-/** Reuse from one load of the configuration to the next: an element that has not changed is not judged and compiled again. */
+/** Lets one load of the configuration reuse results of the load before: an unchanged element is not validated and compiled again. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -12,22 +12,22 @@ interface Reports {
 }
 
 interface Made<T> {
-  /** All that it was made of, beside the element. */
+  /** Everything besides the element that the result was made of. */
   readonly inputs: readonly unknown[];
   readonly result: T;
   readonly warnings: readonly Warning[];
 }
 
 /**
- * One step of a load, with what it made of each element. Elements are compared by identity: the store hands out the same object while
- * nothing in it changes, and `keepingElements` does for the file. What was at fault is made again each time, so that the fault is reported again.
+ * One step of a load, which remembers its result for each element. Elements are compared by identity: store and `keepingElements`
+ * return the same object while nothing in it changes. The step is run again for an element with a fault, to report that again.
  */
 export class ReusableStep<T> {
   readonly #made = new WeakMap<object, Made<T>>();
   #isFresh = false;
   #passed = 0;
 
-  /** `element` is undefined for one that is made anew each time. Only what `inputs` hold and what never changes may go into the result. */
+  /** The remembered result, or else that of `make`, which may only use `inputs` and what never changes. `element` undefined: always made. */
   of(element: object | undefined, inputs: readonly unknown[], reports: Reports, make: () => T): T {
     const known = element && this.#known(element, inputs, reports);
     if (known !== undefined) return known.result;
@@ -35,7 +35,7 @@ export class ReusableStep<T> {
     return keep(make());
   }
 
-  /** The same for work that may pause at every `yield`. */
+  /** The remembered result, or else that of work that may pause at every `yield`. */
   *steps(
     element: object,
     inputs: readonly unknown[],
@@ -67,7 +67,7 @@ export class ReusableStep<T> {
     };
   }
 
-  /** For a loop over elements: whether to pause, which is after each one that was made anew, and now and then after others. */
+  /** Whether a loop over elements should pause: after each element that was not remembered, and after some of the others. */
   isPauseDue(): boolean {
     this.#passed += 1;
     if (!this.#isFresh && this.#passed % lightAtOnce !== 0) return false;
@@ -76,34 +76,34 @@ export class ReusableStep<T> {
   }
 }
 
-/** Elements between two pauses where each takes less than a microsecond or two. */
+/** Elements between two pauses, where each takes at most a microsecond or two. */
 export const lightAtOnce = 64;
 
-/** A part of the file, where it has an identity. */
+/** A value of the file as an element that can be compared by identity; undefined where it is no mapping. */
 export const toElement = (part: unknown): object | undefined => (isMapping(part) ? part : undefined);
 
-/** For a step that reports nothing. */
+/** The reports of a step that reports nothing. */
 export const silent: Reports = { faults: { reports: 0 }, warnings: [] };
 
-/** Inputs of a step that needs the element alone. */
+/** The inputs of a step that needs only the element. */
 export const none: readonly unknown[] = [];
 
-/** The list of before where it has the same elements, so that it can be compared by identity. */
+/** The earlier list where both have the same elements, so that lists can be compared by identity. */
 export function sameList<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   return isSame(before, now) ? before : now;
 }
 
-/** Keys are not among them: their secrets would stay in memory. */
+/** Lists whose elements are remembered. Keys are not, because their secrets would stay in memory. */
 const keptLists = ['upstreams', 'models', 'projects'];
 const keptElements = new Map<string, readonly KeptElement[]>();
 
 interface KeptElement {
   readonly element: unknown;
-  /** The paths of its values that are from the environment or a file of their own. */
+  /** The paths of the element's values that come from the environment or a secret's file. */
   readonly substituted: string;
 }
 
-/** The file's content, where elements equal to those of the last load, in the same place of the list, are the same objects. It may pause at every `yield`. */
+/** The file, in which each element that equals the last load's at the same place is that object. It may pause at every `yield`. */
 export function* keepingElements({ tree, substituted }: Substitution): Generator<undefined, unknown, undefined> {
   if (!isMapping(tree)) return tree;
   const content = Object.assign(emptyMapping(), tree);

@@ -1,4 +1,4 @@
-/** The `routes` section: custom routes. */
+/** Defines and compiles the `routes` section of the configuration: custom routes, which pass requests to one path of an upstream. */
 
 import type * as z from 'zod';
 import type { CustomModelSource, CustomRoute } from '../../core/custom-route.ts';
@@ -85,11 +85,11 @@ export const routeSchema = mapping({
 
 export type RouteEntry = z.output<typeof routeSchema>;
 
-/** Headers that the gateway or the upstream sets. */
+/** Headers that no custom route may set, because the gateway or the upstream sets them. */
 const keptHeaders =
   /^(?:authorization|x-api-key|api-key|x-goog-api-key|cookie|host|te|trailer|upgrade|expect|connection|accept(?:-.*)?|content-.*|transfer-.*|proxy-.*|x-forwarded-.*|x-request-id|x-postern-.*|user-agent)$/;
 
-/** Custom routes, for listener and pipeline. */
+/** Compiles custom routes for the listener and the pipeline. */
 export function* compileRoutes(
   entries: readonly Entry<RouteEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

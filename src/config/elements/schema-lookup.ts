@@ -1,11 +1,11 @@
-/** Looks up the schema of a path in the configuration. */
+/** Looks up the schema that applies to a path in the configuration. */
 
 import * as z from 'zod';
 import type { Path } from '../read/faults.ts';
 
 type Schema = z.core.$ZodType;
 
-/** The schema without optionality and default. */
+/** The inner schema of one that is optional or has a default. */
 export function bare(schema: Schema): Schema {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return bare(schema.def.innerType);
@@ -33,7 +33,7 @@ function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefine
   return undefined;
 }
 
-/** A step into each element of a list. */
+/** The step of a path that stands for each element of a list. */
 export const eachElement = '[]';
 
 /** All settings of a schema with their paths, each before those inside it. */
@@ -56,13 +56,13 @@ export function schemaAt(root: Schema, path: Path): Schema | undefined {
   return schema;
 }
 
-/** Whether messages must not repeat the value there. */
+/** Whether the value at a path is secret, so that messages must not repeat it. */
 export function isSecretAt(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   return schema !== undefined && isSecret(schema);
 }
 
-/** Metadata may be on the schema, or on the one inside the optional. */
+/** Whether a schema is marked as secret, either itself or inside an optional. */
 export function isSecret(schema: Schema): boolean {
   const inner = bare(schema);
   return [schema, inner].some((one) => one instanceof z.ZodType && one.meta()?.secret === true);
@@ -79,7 +79,7 @@ function keysOf(schema: Schema): string[] {
   return inner instanceof z.ZodObject ? Object.keys(inner.def.shape) : [];
 }
 
-/** Whether a scalar is valid there, and not just a list or a mapping. */
+/** Whether the value at a path may be a scalar, and not only a list or a mapping. */
 export function wantsScalar(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   const inner = schema && bare(schema);

@@ -1,4 +1,4 @@
-/** The schema of the configuration file. Validation, JSON Schema and the reference in the docs derive from it. */
+/** Defines the schema of the configuration file, from which validation, JSON Schema and the reference in the docs derive. */
 
 import * as z from 'zod';
 import { alertsSchema } from './alerts.ts';
@@ -18,7 +18,7 @@ import { upstreamSchema } from './upstream/schema.ts';
 
 const anything = list(z.unknown()).default([]);
 
-/** Everything except the elements of the lists, which are validated one by one. */
+/** The schema of everything except the elements of the lists, which are validated one by one. */
 export const settingsSchema = mapping({
   $schema: z.string({ error: 'text' }).optional().describe('JSON Schema, for editors.'),
   include: list(filePath(), 'a list of names of files')

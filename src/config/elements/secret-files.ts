@@ -1,4 +1,4 @@
-/** Secrets in files of their own: `token_file` instead of `token`. Once read they are treated like written ones. */
+/** Reads secrets that stand in files of their own (`token_file` instead of `token`); once read, they are treated like written ones. */
 
 import * as z from 'zod';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -10,7 +10,7 @@ import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
 import { eachElement, settingsIn } from './schema-lookup.ts';
 
-/** A key that can be read from a file. */
+/** A key of the configuration whose value can be read from a file. */
 interface SecretField {
   readonly steps: readonly string[];
   readonly name: string;
@@ -23,7 +23,7 @@ const secretFields: readonly SecretField[] = [...settingsIn(configurationSchema)
   return name === undefined || fileName === undefined ? [] : [{ steps: path.slice(0, -1), name, fileName }];
 });
 
-/** As the configuration spells them. */
+/** The names of files with secrets, as the configuration writes them. */
 export function secretFilesIn(tree: unknown): string[] {
   return secretFields.flatMap((field) =>
     mappingsAt(tree, field).flatMap(({ mapping }) => {
@@ -33,7 +33,7 @@ export function secretFilesIn(tree: unknown): string[] {
   );
 }
 
-/** The tree with the files' contents, which no message repeats. */
+/** The configuration with the secrets from its secret files, which no message repeats. */
 export function withSecrets(
   { tree, substituted, names }: Substitution,
   files: SideFiles,
@@ -65,7 +65,7 @@ export function withSecrets(
   };
 }
 
-/** One line, without surrounding white space. */
+/** The secret in a file: one line, without white space around it. */
 export function readSecret(content: FileContent): FileContent {
   if ('reason' in content) return content;
   const text = content.text.trim();
@@ -89,7 +89,7 @@ function mappingsAt(tree: unknown, { steps }: SecretField): Found[] {
   return found.flatMap(({ value, path }) => (isMapping(value) ? [{ mapping: value, path }] : []));
 }
 
-/** As the configuration spells them. */
+/** The names of all files that the settings and upstreams need, as the configuration writes them. */
 export function filesNamedIn({ settings, upstreams }: ConfigurationDocument): string[] {
   const { tls } = settings.server;
   const ofUpstreams = upstreams.flatMap(({ value }) => [

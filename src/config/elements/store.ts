@@ -1,4 +1,4 @@
-/** `store`, `redis` and `redis_deadline`: where data is stored, and shared limits counted. */
+/** Defines and checks the settings `store`, `redis` and `redis_deadline`: where data is stored, and where nodes count limits together. */
 
 import type { Location } from './context.ts';
 import { atStart, duration, secretFile, text } from './fields.ts';
@@ -40,7 +40,7 @@ export function checkStore(store: string, workers: number, location: Location): 
   }
 }
 
-/** An invalid URL would stay unreachable for ever. */
+/** Reports an invalid Redis URL, with which Redis would count as unreachable for ever. */
 export function checkRedis(redis: string | undefined, location: Location): void {
   if (redis === undefined) return;
   const url = URL.parse(redis);

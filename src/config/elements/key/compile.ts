@@ -1,4 +1,4 @@
-/** Compiles the `keys` section for admission: keys by digest, without their secrets. */
+/** Compiles the `keys` section for checking clients: keys by the digests of their secrets, without the secrets. */
 
 import type { KeyRecord } from '../../../core/key.ts';
 import type { ModelIndex, Upstream } from '../../../core/snapshot.ts';
@@ -50,11 +50,11 @@ const compilingTerms = new ReusableStep<ReturnType<typeof toTerms>>();
 export const credentialFault = (upstream: string): string =>
   `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`;
 
-/** The upstream of each credential, by its digest. */
+/** The ID of the upstream that each credential belongs to, by the credential's digest. */
 export const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
   new Map([...upstreams.values()].flatMap(({ id, secrets }) => secrets.map((secret) => [digestOf(secret), id])));
 
-/** Undefined where nothing says its secret. Keys that share one are at fault, all but the first. */
+/** The digest of a key's secret; undefined where it has none. A secret that an earlier key has too is reported. */
 export function digestIn<C extends Reporting>(
   { secret, secret_sha256: written }: Pick<KeyEntry, 'secret' | 'secret_sha256'>,
   location: Location<C>,

@@ -1,4 +1,4 @@
-/** Validates the terms of a key for the file, the command line, the admin API and the console alike. */
+/** Validates the settings of a key for the file, the command line, the admin API and the console. */
 
 import type * as z from 'zod';
 import type { KeyRecord } from '../../../core/key.ts';
@@ -15,7 +15,7 @@ import { judge } from '../judge.ts';
 import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
 import { keyWarnings, unknownProject } from './warnings.ts';
 
-/** By the configuration in force. */
+/** Creates the validation of keys by the configuration in force. */
 export function createKeyJudge(current: () => { readonly keyPositions: ReadonlyMap<string, FilePosition> }): KeyJudge {
   return {
     parseNew: (document, ground) => parseNewKeyTerms(document, ground),
@@ -32,12 +32,12 @@ const longestOverlapMs = 365 * 86_400_000;
 const newSchema = mapping({ name: displayName().default(''), ...keyTermFields });
 const changeSchema = newSchema.partial().extend({ name: displayName().optional() });
 
-/** Of a document that is in no file. */
+/** The location of values in a document that is not in the file. */
 const locationIn = (faults: FaultList): Location<Reporting> =>
   new Location({ faults, locator: unlocated, isSubstituted: () => false, warnings: [] }, []);
 
 interface NewKeyRules {
-  /** People identify keys by their names; scripts keep the answer. */
+  /** Whether a key needs no name, by which people recognise it; scripts keep the answer instead. */
   readonly mayBeNameless?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function parseNewKeyTerms(
   return { terms: { name: value.name.trim(), ...toTerms(value, caps) } };
 }
 
-/** Only the given fields, each as a whole; null removes one. */
+/** Validates a change of a key: only the given fields, each replaced as a whole; null removes one. */
 export function parseKeyChange(
   document: unknown,
   before: Pick<KeyRecord, 'caps'>,
@@ -96,7 +96,7 @@ export function checkTerms(
   for (const [index, model] of models.entries()) checkStars(model, location.at('models', index));
 }
 
-/** Keys of a file may have no models, and be past their expiry. */
+/** Checks what only keys of the store must satisfy; those of a file may have no models, or have expired. */
 function checkOfStore(
   { models, expires, project }: z.output<typeof changeSchema>,
   { nowMs, projects }: KeyGround,
@@ -109,7 +109,7 @@ function checkOfStore(
   if (unknown !== undefined) location.at('project').fault(unknown);
 }
 
-/** How long a former secret stays valid. */
+/** Parses how long a former secret stays valid. */
 export function parseOverlap(text: string): number | { readonly fault: string } {
   const overlapMs = toMilliseconds(text);
   if (overlapMs === undefined) return { fault: `"${text}" is no time; write it such as 24h, or 0s for none` };
@@ -117,10 +117,10 @@ export function parseOverlap(text: string): number | { readonly fault: string } 
   return { fault: `${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most` };
 }
 
-/** Units written out: `30 days`. */
+/** A duration with its unit written out, such as `30 days`. */
 const spelledTime = /^(\d+) *(day|hour|min|minute|sec|second)s?$/i;
 
-/** `30d` is a duration from now. */
+/** The document with `expires` as a time, where it is a duration from now, such as `30d`. */
 function fromNow(document: unknown, nowMs: number, faults: FaultList): unknown {
   if (!isMapping(document) || typeof document.expires !== 'string') return document;
   const text = document.expires.trim();

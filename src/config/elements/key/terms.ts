@@ -1,4 +1,4 @@
-/** The settings of a key, each with schema, command-line option, stored form and text. */
+/** Lists the settings of a key, each with its schema, command-line option, stored form and text. */
 
 import * as z from 'zod';
 import type { Caps } from '../../../core/caps.ts';
@@ -57,10 +57,10 @@ export type KeyTermName = keyof typeof keyTermFields;
 
 interface KeyOption {
   readonly option: string;
-  /** `pairs` are `name=value`, and may be repeated; a list has commas. */
+  /** What the option's value is: a text; a list with commas; or `name=value` pairs, for which the option may be repeated. */
   readonly takes: 'text' | 'list' | 'pairs';
   readonly example: string;
-  /** The path in the documentation. */
+  /** The section of the documentation that describes the setting. */
   readonly docs: string;
 }
 
@@ -69,7 +69,7 @@ const optionTaking =
   (option: string, example: string, docs: string): KeyOption => ({ option, takes, example, docs });
 const [aText, aList, pairs] = [optionTaking('text'), optionTaking('list'), optionTaking('pairs')];
 
-/** The command-line form of each, in the order of its usage. */
+/** The command-line option of each setting, in the order of the usage text. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
   project: aText('project', 'P', 'its project, whose limits and budgets apply too'),
   models: aList('models', 'a,b', 'IDs of models, each with at most one `*`'),
@@ -106,7 +106,7 @@ export function toTerms(written: Omit<WrittenTerms, 'limits' | 'budgets'>, caps:
   };
 }
 
-/** Only the given terms; a term given without a value is removed. */
+/** The change of a stored key: only the given settings; one that is given without a value is removed. */
 export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): Omit<KeyChange, 'name'> {
   return {
     ...(has('models') && { models: terms.models }),
@@ -122,7 +122,7 @@ export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): 
   };
 }
 
-/** As in the file. */
+/** The settings of a key as they are written in the file. */
 export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument {
   return {
     project: terms.project,

@@ -12,7 +12,7 @@ type NamedKey = Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & {
   readonly name?: string | undefined;
 };
 
-/** For a key of the store. */
+/** The warnings for a key of the store. */
 export function keyWarnings(key: NamedKey, snapshot: Pick<Snapshot, 'models' | 'projects'>): string[] {
   const { name, models, metadata } = key;
   return [
@@ -31,7 +31,7 @@ export function modelWarnings(patterns: readonly string[], models: ModelIndex): 
   });
 }
 
-/** For a key's name in the store: people identify keys by it. Revoked keys do not count. */
+/** Warns where another unrevoked key of the store has the same name, because people recognise keys by it. */
 export function nameWarnings(
   { id, name }: { readonly id: string; readonly name: string },
   others: readonly { readonly id: string; readonly name: string; readonly revokedAtMs: number | undefined }[],
@@ -41,7 +41,7 @@ export function nameWarnings(
   return [`the key ${same.id} has this name too; give one of them another name`];
 }
 
-/** For a name without `*`. An unknown model is valid, as models come and go. `shown`: the name for the message. */
+/** Warns where no model has this name. It stays valid, as models come and go. `shown`: the name as the message has it. */
 export function modelWarning(
   name: string,
   shown: string,
@@ -54,7 +54,7 @@ export function modelWarning(
   return `${shown} is an alias, and keys are judged by the model's ID: write ${resolved.id}`;
 }
 
-/** For a key with a budget of its own or its project's: models whose cost is unknown. */
+/** Warns of models whose cost is unknown, where the key or its project has a budget. */
 function unpricedWarnings(
   { models: patterns, caps, project }: Pick<KeyRecord, 'models' | 'caps' | 'project'>,
   { models, projects }: Pick<Snapshot, 'models' | 'projects'>,
@@ -72,7 +72,7 @@ function unpricedWarnings(
 const hasUnknownPrice = ({ targets }: Model): boolean =>
   targets.some(({ price, weight }) => price === undefined && weight > 0);
 
-/** Undefined where it exists. An unknown project would have no caps. */
+/** The fault for an unknown project, which would give its keys no limits and budgets; undefined where it exists. */
 export function unknownProject(id: string, known: ReadonlySet<string>): string | undefined {
   return known.has(id) ? undefined : unknownProjectFault(JSON.stringify(id), nearestName(id, known));
 }

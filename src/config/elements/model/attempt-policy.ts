@@ -1,4 +1,4 @@
-/** How a model's calls are balanced over targets, retried, and hedged. */
+/** Compiles how a model's calls are balanced over targets, retried, and hedged, and warns of settings without effect. */
 
 import { listOperations } from '../../../core/lists.ts';
 import { fitsName } from '../../../core/model-name.ts';
@@ -9,7 +9,7 @@ import type { Location } from '../context.ts';
 import { type ModelEntry, standardBalance } from './schema.ts';
 import { type CompiledModel, nameOf, serves } from './targets.ts';
 
-/** A repeated call may give another answer, and costs twice. */
+/** Whether an operation's call is not repeated, because another call may give another answer and costs again. */
 const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
 export function toAttemptPolicy(model: CompiledModel): Pick<Model, 'balance' | 'retry' | 'hedge'> {
@@ -57,7 +57,7 @@ function checkHedge({ location, value, served, called, isComplete }: CompiledMod
   }
 }
 
-/** Only `first_byte` is compared: `total` is never shorter. */
+/** Warns of a hedge that would come after a target's `first_byte` timeout; `total` need not be compared, as it is never shorter. */
 function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: Hedge['afterMs']): void {
   if (afterMs === 'p95') return;
   for (const located of called) {
@@ -120,7 +120,7 @@ export function toListSettings({
   };
 }
 
-/** An unknown shadow would never be called, and a model agrees with itself. */
+/** Reports a shadow that no model has the name of, and a model that is its own shadow. */
 export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<string>, location: Location): void {
   if (shadow === undefined) return;
   const at = location.at('shadow', 'model');

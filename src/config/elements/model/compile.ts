@@ -1,4 +1,4 @@
-/** Compiles the `models` section for the pipeline, together with the families' built-in models. */
+/** Compiles the configured models, together with those that families have built in, into the form that serves requests. */
 
 import { mayBeMatched, upstreamNameOf } from '../../../core/model-name.ts';
 import { companionsOf, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
@@ -30,13 +30,13 @@ import {
   toTargets,
 } from './targets.ts';
 
-/** Models compiled together, and what the index needs of them. */
+/** Models that are compiled together, with what the index of all models needs of them. */
 export interface CompiledGroup {
   readonly models: readonly Model[];
-  /** Empty for built-in models. */
+  /** Each model with its entry in the configuration; empty for built-in models. */
   readonly pairs: readonly { readonly entry: Entry<ModelEntry>; readonly model: Model }[];
   readonly shadowing: readonly Entry<ModelEntry>[];
-  /** IDs and aliases, without patterns. */
+  /** The models' IDs and aliases, without patterns. */
   readonly names: readonly { readonly name: string; readonly resolved: ResolvedModel }[];
   readonly patterns: readonly Model[];
   readonly targets: readonly { readonly upstream: string; readonly name: string }[];
@@ -108,7 +108,7 @@ function toGroup(models: readonly Model[]): Omit<CompiledGroup, 'pairs' | 'shado
   };
 }
 
-/** Patterns of one length that both match some name: the file's order decides between them unnoticed. */
+/** Finds patterns of equal length that match a common name: the file's order then decides between them, unnoticed. */
 function* ambiguities(groups: readonly CompiledGroup[]): Generator<undefined, string[], undefined> {
   const found: string[] = [];
   const patterns = groups.flatMap((group) => group.patterns.map(({ id }) => id));
@@ -142,7 +142,7 @@ function checkNames({ id, aliases }: ModelEntry, location: Location): void {
   });
 }
 
-/** Reports each name that stands for two models. */
+/** Reports each name that two models have. */
 function* claimAll({ models }: ConfigurationDocument, context: CompileContext): Generator<undefined, void, undefined> {
   const claim = createClaims();
   for (const entries of models) {
@@ -157,7 +157,7 @@ function* claimAll({ models }: ConfigurationDocument, context: CompileContext): 
   }
 }
 
-/** Such an upstream would get the role twice: in its own field, and by the prefix. */
+/** The model's prefixes for roles. Reports an upstream with a field for the role, which would get the role twice. */
 function toRoles({ location, value: { roles }, called }: CompiledModel): Model['roles'] {
   if (roles === undefined) return undefined;
   const key = offerKey('openai', 'embeddings');
@@ -211,7 +211,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   });
 }
 
-/** For each family with an upstream in the file, unless the file itself uses the name. Compiled as if written there. */
+/** The built-in models of families that have an upstream, unless the file uses the name; compiled as if they were written in the file. */
 function* builtInModels(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
@@ -273,11 +273,11 @@ interface Pattern {
   readonly model: Model;
   readonly prefix: string;
   readonly suffix: string;
-  /** Its upstream names that contain the matched text. */
+  /** Names of the model at its upstreams that contain the text that its pattern matched. */
   readonly made: readonly string[];
 }
 
-/** It may pause at every `yield`. */
+/** Builds the index of all models. It may pause at every `yield`. */
 export function* indexingModels(groups: readonly CompiledGroup[]): Generator<undefined, ModelIndex, undefined> {
   const exact = new Map<string, ResolvedModel>();
   const patterns: Pattern[] = [];

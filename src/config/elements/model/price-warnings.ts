@@ -1,4 +1,4 @@
-/** Warns of prices that would leave cost uncounted: unknown ones under a budget, and those without a billed unit. */
+/** Warns of prices with which cost would not be counted: unknown ones under a budget, and those that lack a billed unit. */
 
 import { type Caps, noCaps } from '../../../core/caps.ts';
 import { fitsName } from '../../../core/model-name.ts';
@@ -21,7 +21,7 @@ type Holders = Pick<Snapshot, 'keys' | 'projects'>;
 interface CalledTarget {
   readonly entry: TargetEntry;
   readonly target: Target;
-  /** `targets[1]`. */
+  /** The target's name in messages, such as `targets[1]`. */
   readonly name: string;
 }
 
@@ -62,19 +62,19 @@ export function* priceWarnings(
   }
 }
 
-/** Gives back the old lists that budgets go by. */
+/** Remembers, for each model, its warnings and the outdated price lists that budgets rely on. */
 const judging = new ReusableStep<ReadonlySet<string>>();
 const judgingGroup = new ReusableStep<readonly OldList[]>();
 
 interface OldList {
   readonly list: string;
-  /** Of a model that is priced by it. */
+  /** The ID of a model that is priced by the list. */
   readonly id: string;
 }
 
 const dayMs = 86_400_000;
 
-/** Outdated price lists that budgets rely on, as sentences. */
+/** The outdated price lists that budgets rely on, as sentences. */
 function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {
   const lists = new Set<string>();
   for (const { target } of called) {
@@ -89,7 +89,7 @@ function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: n
   return lists;
 }
 
-/** A target without weight costs nothing; one with an unknown upstream has its own fault. */
+/** The targets that may be called: those without weight are not, and those with an unknown upstream have a fault of their own. */
 function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
   const byCall = new Map(model.targets.map((target) => [`${target.upstream.id} ${target.model}`, target]));
   return value.targets.flatMap((entry, index) => {
@@ -98,7 +98,7 @@ function calledTargets(value: ModelEntry, model: Model): CalledTarget[] {
   });
 }
 
-/** Unless the operator set the price to unknown. `isCounted`: a caller of the model may have a budget. */
+/** Warns of unknown prices, unless the operator set them to unknown. `isCounted`: a caller of the model may have a budget. */
 function warnOfUnknownPrices(
   value: ModelEntry,
   called: readonly CalledTarget[],
@@ -118,7 +118,7 @@ function warnOfUnknownPrices(
   );
 }
 
-/** Whether a model's cost may count for a budget, other than its upstreams'. */
+/** Returns whether a model's cost may count for a budget other than its upstreams'. */
 function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
   // The store's keys of a project are unknown here.
   if (projects.values().some(({ caps }) => hasBudgets(caps))) return everyModel;
@@ -137,7 +137,7 @@ const ownBudgets = ({ caps }: Model): boolean => hasBudgets(caps);
 
 export const hasBudgets = ({ budgets }: Caps = noCaps): boolean => budgets.length > 0;
 
-/** A pattern may produce any name. */
+/** Whether a key's pattern may cover a model; a model that is itself a pattern may have any name. */
 export const reaches = (pattern: string, id: string): boolean => id.includes('*') || fitsName(pattern, id);
 
 function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
@@ -155,7 +155,7 @@ function warnOfPricesPerToken(value: ModelEntry, location: Location): void {
   }
 }
 
-/** Once for each written price, though several targets may use it. */
+/** Warns of prices that lack a billed unit, once for each written price, even if several targets use it. */
 function warnOfMissingUnits(
   value: ModelEntry,
   model: Model,

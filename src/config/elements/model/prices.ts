@@ -1,4 +1,4 @@
-/** Prices in the configuration, and which one applies to a target: its own, its model's, the built-in table's, or none. */
+/** Parses prices in the configuration, and decides which applies to a target: its own, its model's, a price list's, or none. */
 
 import * as z from 'zod';
 import { type Factors, type Price, unitsBesideTokens } from '../../../core/accounting/price.ts';
@@ -94,7 +94,7 @@ const free: Price = Object.freeze(
   recordOf(['input', 'cachedInput', 'cacheWrite', 'output', ...unitsBesideTokens] as const, () => 0),
 );
 
-/** `isMadeHere`: no service charges for it. */
+/** The price of a target. `isMadeHere`: the gateway answers by itself, so that nobody charges for it. */
 export function toPrice(
   written: WrittenPrice | undefined,
   upstream: Pick<Upstream, 'family' | 'origin'>,
@@ -126,7 +126,7 @@ function toFactors(written: NonNullable<z.output<typeof priceMapping>['factors']
   });
 }
 
-/** Where it is unknown which row will apply, the highest price is reserved. */
+/** The prices of pictures. `image` is the highest one, which is reserved while it is unknown which row will apply. */
 function toPictureRates(written: z.output<typeof priceMapping>['image']): Pick<Price, 'image' | 'pictures'> {
   if (typeof written !== 'object') return { image: written };
   const pictures = written.map(({ size, quality, price }) => Object.freeze({ size, quality, each: price }));

@@ -1,4 +1,4 @@
-/** Schema of an element of `models`. */
+/** Defines the schema of an element of `models`. */
 
 import * as z from 'zod';
 import { scoreScales } from '../../../core/scores.ts';

@@ -1,4 +1,4 @@
-/** The targets of a model, with upstreams and positions in the file; the scale of their scores, and the space of their vectors. */
+/** Compiles the targets of a model, with their upstreams and positions in the file, and finds the scale and space that they share. */
 
 import type { Offer } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
@@ -25,7 +25,7 @@ export interface CompiledModel extends Omit<Entry<ModelEntry>, 'path'> {
   readonly location: Location;
   readonly served: readonly Operation[];
   readonly called: LocatedTargets;
-  /** Whether all of its targets are valid: otherwise missing operations may be a faulty one's. */
+  /** Whether all targets are valid: if not, an operation that nobody offers may be that of a faulty target. */
   readonly isComplete: boolean;
 }
 
@@ -33,12 +33,12 @@ interface NewTarget {
   readonly entry: TargetEntry;
   readonly owner: ModelEntry;
   readonly upstream: Upstream;
-  /** The upstream's name for the model. */
+  /** The model's name at the upstream. */
   readonly model: string;
   readonly location: Location;
 }
 
-/** Without targets whose upstream is unknown. */
+/** The targets of a model, without those whose upstream is unknown. */
 export function toTargets(
   value: ModelEntry,
   document: ConfigurationDocument,
@@ -94,7 +94,7 @@ function toTarget(made: NewTarget, { importedPrices }: Pick<ConfigurationDocumen
   });
 }
 
-/** Undefined where none is set. */
+/** The operator's limits of a target; undefined where none is set. */
 function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: TargetEntry): ListLimits | undefined {
   if (items === undefined && tokens === undefined && bytes === undefined) return undefined;
   return Object.freeze({
@@ -104,18 +104,18 @@ function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: Ta
   });
 }
 
-/** Its answers are made in this process, and nothing is charged. */
+/** Whether the gateway answers by itself, so that nothing is charged. */
 function isMadeInside({ offers }: Upstream): boolean {
   return offers.values().some(({ make }) => make !== undefined);
 }
 
-/** The same upstream, with credentials in its chat's form. */
+/** The upstream with the credentials of its chat API, over which the bridge calls it. */
 function asBridged(upstream: Upstream): Upstream {
   const { chatCredentials: credentials } = upstream;
   return credentials === undefined ? upstream : Object.freeze({ ...upstream, credentials });
 }
 
-/** Only the bridge's operations: the model behind it is a chat model. */
+/** The operations that a bridge serves, and no others, because the model behind it is a chat model. */
 function toBridgeOffers({ entry: { bridge }, upstream, location }: NewTarget): OfferMap | undefined {
   if (bridge === undefined) return undefined;
   const { family, options } = upstream;
@@ -160,7 +160,7 @@ function warnOfTokenIds({ entry, location }: NewTarget, offers: OfferMap): void 
 
 const questions = new Set(['prompt', 'input', 'instruction', 'query', 'documents', 'messages', 'images']);
 
-/** Advice for a default that would break every request, or change its meaning. */
+/** Advice for a default that would break every request or change its meaning; undefined for any other. */
 function fixFor(parameter: string): string | undefined {
   if (parameter === 'model') return "leave it out, and write the upstream's name for the model in the target's model";
   if (parameter === 'stream') return 'leave it out; the client says whether it wants a stream';
@@ -181,13 +181,13 @@ function checkName(name: string, modelId: string, location: Location): void {
   }
 }
 
-/** Those with a weight; where none has one, which is a fault, all of them. */
+/** The targets with a weight; all targets where none has one, which is reported elsewhere. */
 export function calledOf(targets: LocatedTargets): LocatedTargets {
   const [first, ...others] = targets.filter(({ target }) => target.weight > 0);
   return first === undefined ? targets : [first, ...others];
 }
 
-/** `targets[1]`: clearer than a name within the model, and reveals nothing. */
+/** The target's name in messages, such as `targets[1]`: clearer than the model's name at the upstream, and reveals nothing. */
 export function nameOf({ location }: LocatedTarget): string {
   return toPathText(location.path.slice(-2));
 }
@@ -205,7 +205,7 @@ export function servedBy(target: LocatedTarget): Operation[] {
 
 type OfferMap = ReadonlyMap<string, Offer>;
 
-/** The family's scale; undefined where it does not rerank. */
+/** The scale of rerank scores that the family has by default; undefined where the target does not rerank. */
 function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
   const offer = labels.map((label) => offers.get(offerKey(label, 'rerank'))).find((one) => one !== undefined);
   if (offer === undefined) return undefined;
@@ -213,7 +213,7 @@ function familyScores(offers: OfferMap, upstreamName: string): TargetScores | un
   return { scale: typeof scale === 'function' ? scale(upstreamName) : scale, isSwitched, wanted: undefined };
 }
 
-/** The same, with the file's settings of target and model. */
+/** The scale of a target's rerank scores, by its family and by the settings of target and model. */
 function toTargetScores({ entry, owner, model, location }: NewTarget, offers: OfferMap): TargetScores | undefined {
   const { scores: said, defaults } = entry;
   const { scores: wanted } = owner;
@@ -233,7 +233,7 @@ function toTargetScores({ entry, owner, model, location }: NewTarget, offers: Of
   return { scale: said ?? scale, isSwitched, wanted };
 }
 
-/** Where the model sets the scale, targets must not. */
+/** The target's defaults without `raw_scores`, where the model sets the scale of its scores. */
 function withoutScores(
   defaults: Readonly<Record<string, Json>>,
   scores: TargetScores | undefined,
@@ -248,7 +248,7 @@ const inWords: Readonly<Record<ScoreScale, string>> = {
   sigmoid: 'scores between 0 and 1 (sigmoid)',
 };
 
-/** The common scale of all rerank targets. Undefined: there are none, or one is unknown. */
+/** The scale that the scores of all rerank targets have; undefined where no target reranks, or one's scale is unknown. */
 export function toScores({ location, value, served, called }: CompiledModel): ScoreScale | undefined {
   if (!served.includes('rerank')) return undefined;
   const ranking = called.filter((target) => serves(target, 'rerank'));
@@ -277,7 +277,7 @@ export function toScores({ location, value, served, called }: CompiledModel): Sc
   return others.length === 0 ? scale : undefined;
 }
 
-/** Without a declared space, all embedding targets must name the same model. Undefined: there is none, or one for each name. */
+/** The space of the model's vectors. Unless it is declared, all embedding targets must have one model name; undefined for a pattern. */
 export function toSpace({ location, value, served, called }: CompiledModel): string | undefined {
   if (!served.includes('embeddings')) return undefined;
   if (value.space !== undefined) return value.space;
@@ -295,7 +295,7 @@ export function toSpace({ location, value, served, called }: CompiledModel): str
   return name?.includes('*') ? undefined : name; // each name that the pattern matches is a space of its own
 }
 
-/** A target without a model uses the model's ID, which is elsewhere in the file. */
+/** The target's name for its model, as messages show it. A target without one uses the model's ID, elsewhere in the file. */
 function spell({ location, target }: LocatedTarget, id: string, model: Location): string {
   const { context, path } = target.model === id ? model.at('id') : location.at('model');
   return context.isSubstituted(path) ? 'one from the environment' : JSON.stringify(target.model);

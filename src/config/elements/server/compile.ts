@@ -1,4 +1,4 @@
-/** Compiles the `server` section. */
+/** Compiles the `server` section of the configuration. */
 
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ import { codeOf } from '../../../lib/thrown.ts';
 import { type Location, readSideFile } from '../context.ts';
 import type { ServerSection } from './schema.ts';
 
-/** Proxies still send requests until they learn that a pod is ending. */
+/** Default delay of a stop in Kubernetes, where proxies still send requests until they learn that the pod is ending. */
 const kubernetesDelayMs = 5_000;
 
 export function toServerSettings(server: ServerSection, location: Location): ServerSettings {
@@ -54,7 +54,7 @@ export function toServerSettings(server: ServerSection, location: Location): Ser
   });
 }
 
-/** A socket without a port means the socket only. */
+/** The TCP port; undefined where the section has a socket and no port, which means the socket only. */
 function toPort({ host, port, socket }: ServerSection): number | undefined {
   return socket !== undefined && host === undefined && port === undefined ? undefined : (port ?? 4000);
 }
@@ -96,7 +96,7 @@ function toOrigins(origins: readonly string[], location: Location): string[] {
   });
 }
 
-/** Enough for several keys to upload the longest form. */
+/** Default disk space for uploads, as a number of longest forms: enough for several keys at a time. */
 const standardUploads = 4;
 
 function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSection, location: Location): number {
@@ -106,10 +106,10 @@ function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSecti
   return written ?? standardUploads * limit;
 }
 
-/** Two of the longest bodies: a renamed or compressed one may take as much, and another request must fit too. */
+/** Least memory for bodies, as a number of longest ones: changing the model name or decompressing may take a second copy. */
 const fewestBodies = 2;
 const standardShare = 1 / 8;
-/** A process with a larger memory budget has little left for its other work. */
+/** Share of the memory above which a warning says that the process has little left for its other work. */
 const unwiseShare = 1 / 4;
 
 function toBodyMemory(server: ServerSection, location: Location): number {
@@ -164,11 +164,11 @@ function toTls(section: NonNullable<ServerSection['tls']>, location: Location): 
   return Object.freeze({ cert, key });
 }
 
-/** Where the kernel reports limits; elsewhere in tests. */
+/** Where the kernel reports memory limits; tests use other places. */
 interface ControlGroups {
-  /** The file with the process's groups, one a line. */
+  /** The file that lists the process's control groups, one a line. */
   readonly membership: string;
-  /** Where their files are. */
+  /** The directory with the control groups' files. */
   readonly root: string;
 }
 
@@ -181,7 +181,7 @@ export function availableMemory(machineBytes = totalmem(), groups = standardGrou
   return Math.min(machineBytes, process.constrainedMemory() || machineBytes, ...limits);
 }
 
-/** The limit files of the group and of each one around it, which applies too. */
+/** The files with the memory limits of the process's control group, and of each group around it, which apply too. */
 function cgroupsIn(membership: string, root: string): string[] {
   return membership.split('\n').flatMap((line) => {
     const [, id, controllers = '', path = '/'] = /^(\d+):([^:]*):(.*)$/.exec(line) ?? [];
@@ -192,13 +192,13 @@ function cgroupsIn(membership: string, root: string): string[] {
   });
 }
 
-/** `/a/b` is in `/a`, and that in `/`, which a container may see as its own group. */
+/** The path of a control group and of those around it: `/a/b` is in `/a`, and that is in `/`, which containers see as their own. */
 function around(path: string): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '..');
   return Array.from({ length: names.length + 1 }, (_, length) => `/${names.slice(0, length).join('/')}`);
 }
 
-/** Infinite where there is none, or no such file: version 1 writes a number beyond all memory, version 2 "max". */
+/** The limit in a file; infinite where there is none: version 1 of control groups writes a huge number for that, version 2 "max". */
 function readLimit(file: string): number {
   const text = readText(file)?.trim() ?? '';
   return /^\d+$/.test(text) && Number(text) > 0 ? Number(text) : Number.POSITIVE_INFINITY;

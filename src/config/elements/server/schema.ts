@@ -1,4 +1,4 @@
-/** The schema of the `server` section. */
+/** Defines the schema of the `server` section. */
 
 import * as z from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** The `upstream_addresses` section, and checks of an address before anyone connects to it. */
+/** Compiles the `upstream_addresses` section, and checks an upstream's address before anything connects to it. */
 
 import { isIP } from 'node:net';
 import type * as z from 'zod';
@@ -22,14 +22,14 @@ export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddresses
   return createAddressRule({ allow, deny });
 }
 
-/** Upstreams of the file are the operator's, and may be anywhere. */
+/** The address policy for an upstream; undefined for one of the file, which may be anywhere because the operator wrote it. */
 export function addressRuleFor(path: Path, rule: AddressRule): AddressRule | undefined {
   return managerOf(path) === 'store' ? rule : undefined;
 }
 
 const bareHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1');
 
-/** The fault of a literal address; names are checked at connection time. */
+/** The fault of an address that is an IP; a host name is checked when a connection is made. */
 export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<URL, 'hostname'>): string | undefined {
   const address = bareHost({ hostname });
   if (rule === undefined || isIP(address) === 0 || rule.permits(address)) return undefined;
@@ -39,12 +39,12 @@ export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<U
 interface Found {
   readonly family: Family;
   readonly offers: Offers;
-  /** The family's default address. */
+  /** The default address of the family. */
   readonly standard: string | undefined;
   readonly written: string | undefined;
 }
 
-/** Further routes that people copy from example pages. */
+/** Routes that people copy into a base URL from example pages, in addition to those that the gateway has. */
 const wellKnownRoutes = [
   '/chat/completions',
   '/responses',
@@ -87,7 +87,7 @@ function split(written: string): { readonly origin: string; readonly path: strin
   return url === null ? undefined : { origin: url.origin, path: url.pathname };
 }
 
-/** The maker's own address always requires one. */
+/** Whether an upstream lacks a credential that it needs, as the service's own address always does. */
 export function lacksCredential(
   { standard, written, family }: Omit<Found, 'offers'>,
   auth: Auth | undefined,
@@ -101,7 +101,7 @@ export function lacksCredential(
   return written === undefined || URL.parse(written)?.host === own.host;
 }
 
-/** Undefined for a single address, or none. */
+/** The settings for an upstream with several endpoints; undefined where it has one address, or none. */
 export function toEndpoints(
   { endpoints: from, endpoint_zone: zone }: UpstreamEntry,
   origin: string | undefined,

@@ -1,4 +1,4 @@
-/** Compiles the `upstreams` section for the pipeline: addresses resolved, credentials read, headers ready to send. */
+/** Compiles the `upstreams` section: resolves addresses, reads credentials, and prepares the headers of calls. */
 
 import {
   type Auth,
@@ -34,7 +34,7 @@ import { toUpstreamTls } from './tls.ts';
 
 export interface CompiledUpstreams {
   readonly byId: ReadonlyMap<string, Upstream>;
-  /** How many credentials each upstream has, by its ID. */
+  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
@@ -47,16 +47,16 @@ interface NewUpstream {
   readonly location: Location;
 }
 
-/** An upstream whose family has the options applied. */
+/** An upstream with its options applied to its family's facts. */
 interface Optioned extends NewUpstream {
   readonly options: Options;
   readonly auth: Auth | undefined;
   readonly offers: Offers;
-  /** The family's own address. */
+  /** The default address of the family. */
   readonly standard: string | undefined;
 }
 
-/** `rule`: the address policy for upstreams of the store. */
+/** Compiles all upstreams. `rule`: the address policy for those of the store. */
 export function* compileUpstreams(
   entries: readonly Entry<UpstreamEntry>[],
   rule: AddressRule,
@@ -99,7 +99,7 @@ function* compilingEach(
 
 const compiling = new ReusableStep<{ readonly upstream: Upstream; readonly keyCount: number } | undefined>();
 
-/** What stands in them may be another thing each time. */
+/** Whether an upstream reads files, whose contents may differ at each load, so that its result cannot be remembered. */
 const readsFiles = ({ api_key_file: file, credentials = [], tls }: UpstreamEntry): boolean =>
   file !== undefined || tls !== undefined || credentials.some((one) => one.api_key_file !== undefined);
 
@@ -176,7 +176,7 @@ function toPath(said: Family['files'], options: Options): string | undefined {
   return path && withOptions(path, options);
 }
 
-/** Adds the headers that carry the same key for the family's chat. */
+/** The credentials with the headers in which the family's chat API expects the same keys. */
 function withChatHeaders(own: Upstream['credentials'], chat: Upstream['credentials']): Upstream['credentials'] {
   const toBoth = (credential: Credential, index: number): Credential =>
     Object.freeze({ ...credential, chatHeaders: (chat[index] ?? chat[0]).headers });
@@ -194,7 +194,7 @@ function warnOfIdleKeys(
   else if (staticHeaders.has(header)) location.warn(`: ${subject} no effect, as headers sets ${header}`);
 }
 
-/** Settings of connections where there are none, or none of that kind. */
+/** Reports settings of connections for an upstream without any, or with another kind of connection. */
 function checkNetworkSections({ entry, family, offers, location }: Optioned, address: Address | undefined): void {
   if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {
@@ -266,7 +266,7 @@ function toSocketAddress(
   return { origin: toSocketOrigin(socket), pathPrefix: withoutVersion(path.replace(/\/+$/, ''), family) };
 }
 
-/** Removes an end that the offers' paths include already, as base URLs on many providers' pages have it. */
+/** The base URL's path without an end that the offers' paths begin with, as many providers' pages show it. */
 function withoutVersion(prefix: string, { versions = [] }: Family): string {
   for (const version of versions) {
     const ends = version.split('{model}').map((text) => RegExp.escape(text));
@@ -284,7 +284,7 @@ function toOffers({ entry, family, offers, options, location }: Optioned): Reado
   return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
 }
 
-/** For signing families: a key's signer, or a fault that does not repeat it. */
+/** Makes a key's signer, for families that sign calls; reports a key that it cannot use without repeating it. */
 function toSignerMaker({ signer }: Family, options: Options): ((key: Key) => Signer | undefined) | undefined {
   if (signer === undefined) return undefined;
   return ({ secret, location }) => {

@@ -1,4 +1,4 @@
-/** Credentials of an upstream, read from the configuration or from files, ready to send. */
+/** Reads the credentials of an upstream from the configuration or from files, and prepares them for sending. */
 
 import { createHash } from 'node:crypto';
 import type { Auth, Family, Signer } from '../../../core/family.ts';
@@ -10,13 +10,13 @@ import type { UpstreamEntry } from './schema.ts';
 export interface Key {
   readonly secret: string;
   readonly weight: number;
-  /** Its position, or the name of its file. */
+  /** Where the credential is written; for one in a file, where the file's name is. */
   readonly location: Location;
 }
 
 type Form = Family['credential'];
 
-/** In the order of the file; faulty ones are left out. */
+/** The keys in the order of the file, without faulty ones. */
 export function readKeys(entry: UpstreamEntry, form: Form, location: Location): Key[] {
   const own = hasKey(entry);
   const { credentials = [] } = entry;
@@ -75,8 +75,8 @@ function readKey(
 }
 
 /**
- * One for each key; one without a key where there is none. With a signer the key itself is not sent: each call is signed with it,
- * unless the operator sets the header.
+ * The credentials: one for each key, or one without a key where there is none. With a signer the key itself is not sent:
+ * it signs each call, unless the operator sets the header.
  */
 export function toCredentials(
   upstreamId: string,

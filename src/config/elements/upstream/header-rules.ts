@@ -1,4 +1,4 @@
-/** Which headers an operator may add to upstream calls, and which client and response headers may be forwarded. */
+/** Decides which headers an operator may add to upstream calls, and which client and response headers may be forwarded. */
 
 import { type HeaderList, toHeaderList, whyWithheld } from '../../../core/answer-headers.ts';
 import type { Auth } from '../../../core/family.ts';
@@ -7,10 +7,10 @@ import { isHeaderForModel } from '../../../core/model-fields.ts';
 import type { Location } from '../context.ts';
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Latin-1 without control characters: valid in HTTP, and what the client writes. */
+/** Characters of a header's value: Latin-1 without control characters, which HTTP allows and our HTTP client can write. */
 const sendable = /^[\t\x20-\x7e\xa0-\xff]*$/;
 
-/** They frame one hop, or Postern writes them for each call. */
+/** Headers that an operator cannot add: they concern a single connection, or Postern writes them for each call. */
 const ownHeaders = new Set([
   'accept',
   'accept-encoding',
@@ -37,7 +37,7 @@ const ownHeaders = new Set([
   loopHeader,
 ]);
 
-/** Always forwarded from clients: naming them has no effect. */
+/** Headers of clients that are always forwarded, so that naming them has no effect. */
 const standing = new Set([
   'accept',
   'accept-encoding',
@@ -48,11 +48,11 @@ const standing = new Set([
   'tracestate',
 ]);
 
-/** They carry the client's credential, account, cookie or address, which the upstream must not see. */
+/** Headers with the client's credential, account, cookie or address, which the upstream must not see. */
 const clientOnly =
   /^(authorization|api-key|x-api-key|x-goog-api-key|.*-authorization|cookie2?|set-cookie2?|forwarded|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip|via|openai-organization|openai-project|anthropic-organization-id|x-goog-user-project|x-hf-bill-to|ocp-apim-subscription-key|x-postern-.*)$/;
 
-/** Names in lower case; faulty ones are left out. */
+/** The headers that an operator adds, with names in lower case; faulty ones are reported and left out. */
 export function toStaticHeaders(headers: Readonly<Record<string, string>>, location: Location): Map<string, string> {
   const result = new Map<string, string>();
   for (const [name, value] of Object.entries(headers)) {
@@ -68,7 +68,7 @@ export function toStaticHeaders(headers: Readonly<Record<string, string>>, locat
   return result;
 }
 
-/** Names in lower case, each once. */
+/** The client headers to forward, with names in lower case, each once. */
 export function toForwardHeaders(
   names: readonly string[],
   fixed: ReadonlyMap<string, string>,
@@ -95,7 +95,7 @@ export function toForwardHeaders(
   return [...result];
 }
 
-/** Only those that may pass at all. */
+/** The response headers to forward, without those that may never pass. */
 export function toResponseHeaders(names: readonly string[], location: Location): HeaderList {
   const listed: string[] = [];
   for (const [index, name] of names.entries()) {

@@ -1,4 +1,4 @@
-/** Settings of an upstream besides address and credentials: limits, health checks, credential screening, family options and paths. */
+/** Compiles settings of an upstream besides its address and credentials: limits, health checks, screening, options and paths. */
 
 import {
   type Family,
@@ -67,7 +67,7 @@ export function toHealthCheck(section: NonNullable<UpstreamEntry['health_check']
   return Object.freeze({ path, intervalMs, timeoutMs });
 }
 
-/** `staticHeaders`: names in lower case. */
+/** What responses of the upstream are searched for. `staticHeaders`: added headers, with names in lower case. */
 export function toScreening(
   { screen }: UpstreamEntry,
   keys: readonly Key[],
@@ -97,16 +97,16 @@ function holdsSecret(headerName: string): boolean {
   return /auth|key|token|secret|cookie/i.test(headerName);
 }
 
-/** The secret part of a header's value: without its scheme. */
+/** The secret part of a header's value, without a scheme such as `Bearer`. */
 function secretIn(headerValue: string): string {
   const [, rest = ''] = /^[A-Za-z][A-Za-z0-9-]* +(.+)$/.exec(headerValue) ?? [];
   return Buffer.byteLength(rest) >= shortestSecretBytes ? rest : headerValue;
 }
 
-/** Needs no encoding in a URL. */
+/** A value that needs no encoding in a URL. */
 const plain = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
 
-/** Validated against the family's declarations, completed by defaults. */
+/** The upstream's options for its family, validated by the family's declarations and completed by their defaults. */
 export function toFamilyOptions(
   { options: written, base64 }: UpstreamEntry,
   family: Family,
@@ -134,7 +134,7 @@ export function toFamilyOptions(
   return Object.freeze({ ...standardOptions(family), ...written, base64 });
 }
 
-/** The enabled ones, with the upstream's options in their paths. */
+/** The enabled operations of an upstream, with its options in their paths. */
 export function toOfferMap(
   offers: Offers,
   options: Options,

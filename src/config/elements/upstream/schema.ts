@@ -1,4 +1,4 @@
-/** Schema of an element of `upstreams`. */
+/** Defines the schema of an element of `upstreams`. */
 
 import * as z from 'zod';
 import { screens } from '../../../core/snapshot.ts';
@@ -22,7 +22,7 @@ import {
 } from '../fields.ts';
 import { plainFields } from './settings.ts';
 
-/** One word for most families; validated where the family is known. */
+/** The credential as text, mostly one word; it is validated once the family is known. */
 const apiKey = () =>
   text(wantedCredential, /^[^\0]+$/)
     .optional()

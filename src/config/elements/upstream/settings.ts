@@ -1,4 +1,4 @@
-/** Simple settings of an upstream, each with its schema and compiled value. */
+/** Lists simple settings of an upstream, each with its schema and compiled value. */
 
 import type * as z from 'zod';
 import type { UpstreamSettings } from '../../../core/snapshot.ts';

@@ -1,4 +1,4 @@
-/** Timeouts of an upstream by operation. */
+/** Compiles the timeouts of an upstream for each operation. */
 
 import { byOperation, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
 import type { Timeouts } from '../../../core/snapshot.ts';
@@ -10,7 +10,7 @@ type Section = UpstreamEntry['timeouts'];
 
 const standard: Timeouts = Object.freeze({ connectMs: 2000, firstByteMs: 60_000, idleMs: 60_000, totalMs: 300_000 });
 
-/** A configured value applies to every operation. */
+/** The timeouts by operation; a configured value applies to every operation. */
 export function toTimeouts(section: Section, location: Location): Readonly<Record<Operation, Timeouts>> {
   const shortest = shortestTotal(section);
   checkWithinTotal(section.connect, shortest, location.at('connect'));
@@ -22,7 +22,7 @@ export function toTimeouts(section: Section, location: Location): Readonly<Recor
   return byOperation((operation) => timeoutsOf(operation, section));
 }
 
-/** Defaults are reduced to a short total; a configured value beyond it is a fault. */
+/** The timeouts of one operation. Defaults are shortened to its total time; a configured value above that is a fault. */
 function timeoutsOf(operation: Operation, section: Section): Timeouts {
   const defaults = { ...standard, ...operationRows[operation].patience };
   const totalMs = section.total ?? defaults.totalMs;
@@ -36,7 +36,7 @@ function timeoutsOf(operation: Operation, section: Section): Timeouts {
 
 export interface ShortestTotal {
   readonly ms: number;
-  /** For messages: `5m, the default`. */
+  /** The time for messages, such as `5m, the default`. */
   readonly spelled: string;
 }
 

@@ -1,4 +1,4 @@
-/** TLS certificates and key for an upstream: reads and validates them. */
+/** Reads and validates the TLS certificates and the key that connections to an upstream use. */
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -62,7 +62,7 @@ function checkParts({ ca, cert, key }: UpstreamTls, location: Location): void {
 
 const notCertificates = 'the file holds no PEM certificate, or one that cannot be read';
 
-/** All certificates in the text; undefined where there is none, or an invalid one. */
+/** All certificates in the text; undefined where there is none, or one is invalid. */
 function toCertificates(text: string): X509Certificate[] | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
