@@ -30,18 +30,18 @@ import { type Element, openElements, toChunks, withElements } from './store/reso
 import { keyFileOf, readKeyRing, type SecretKeySource, warningOf } from './store/secret-key.ts';
 
 export interface LoadOptions {
-  /** The file of `--config`. To load the same again, give its `file`. */
+  /** The file of the option `--config`; to load the same configuration again, pass its `file`. */
   readonly configPath?: string | undefined;
   readonly env: Environment;
-  /** `--set` options, such as `server.port=8080`. */
+  /** The `--set` options, such as `server.port=8080`. */
   readonly set?: readonly string[] | undefined;
-  /** Whether a variable named like a setting is a fault where there is no such setting. */
+  /** Whether a variable that is named like a setting, but is none, is a fault. */
   readonly refusesUnknownVariables?: boolean | undefined;
   readonly cwd: string;
   readonly families: readonly Family[];
-  /** Loads the paths in use; only a configuration with custom routes needs them. */
+  /** Loads the paths that the gateway's routes already use; only a configuration with custom routes needs them. */
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
-  /** The store's elements, combined with the file. */
+  /** The elements of the store, which are combined with those of the file. */
   readonly resources?: readonly Resource[];
   readonly added?: readonly Element[];
   readonly nowMs?: () => number;
@@ -52,18 +52,18 @@ export interface LoadOptions {
 export interface LoadedConfiguration {
   readonly ok: true;
   readonly snapshot: Snapshot;
-  /** Absolute; undefined where there is no file and the embedded configuration applies. */
+  /** The file's absolute path; undefined where there is none and the embedded configuration applies. */
   readonly file: string | undefined;
-  /** What is set outside of it: variables, and `--set` options. */
+  /** Settings from outside the file, by their variables and `--set` options. */
   readonly setOutside: readonly string[];
-  /** All files read, and paths at which a configuration would be found, to be watched. */
+  /** The paths to watch: all files that were read, and those at which a configuration would be found. */
   readonly files: readonly string[];
-  /** When their reading began. */
+  /** When reading the files began. */
   readonly readAtMs: number;
   readonly warnings: readonly string[];
-  /** Misplaced secrets of services, by their masks. */
+  /** Secrets of services that stand in wrong places of the configuration, by the masks that replace them in output. */
   readonly misplacedSecrets: ReadonlyMap<string, string>;
-  /** How many credentials each upstream has, by its ID. */
+  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** The elements of the file, or of the embedded configuration; computed on demand. */
   declared(): Promise<readonly DeclaredElement[]>;
@@ -72,15 +72,15 @@ export interface LoadedConfiguration {
   readonly resources: readonly Resource[];
 }
 
-/** Its files are those that were read until then: a change of one may fix it. */
+/** A configuration with faults. Its `files` are those read until then, because a change of one may fix it. */
 export interface FaultyConfiguration extends Pick<LoadedConfiguration, 'file' | 'files' | 'readAtMs'> {
   readonly ok: false;
   readonly faults: readonly Fault[];
-  /** The store's URL, if known: with the store's elements, the faults may differ. */
+  /** The store's URL, if known: the store's elements may change the faults. */
   readonly store: string | undefined;
 }
 
-/** Reports all faults at once. It never throws, and never blocks for long. */
+/** Loads a configuration and reports all of its faults together. It never throws, and never blocks for long. */
 export async function loadConfiguration(options: LoadOptions): Promise<LoadedConfiguration | FaultyConfiguration> {
   const { families, loadTakenPaths, cwd, set = [], resources = [], added = [], nowMs = Date.now } = options;
   const { availableBytes = availableMemory(), availableCores = availableParallelism() } = options;
@@ -155,7 +155,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   };
 }
 
-/** A separate function, so that its closure keeps little alive. */
+/** Returns a function that computes the file's elements on demand. It stands alone, so that it keeps little in memory. */
 function createDeclared(
   source: Source,
   substituted: unknown,
@@ -170,7 +170,7 @@ function createDeclared(
   };
 }
 
-/** The store's URL, where the file has a valid one. */
+/** The store's URL, if the file has a valid one. */
 function storeIn(tree: unknown): string | undefined {
   if (typeof tree !== 'object' || tree === null) return undefined;
   const written: unknown = Reflect.get(tree, 'store') ?? standardStore;
@@ -187,5 +187,5 @@ async function findKeyRing(keySource: SecretKeySource, faults: FaultList): Promi
   }
 }
 
-/** The configuration without a file: the upstream that needs no network. */
+/** The configuration that applies without a file: an upstream that needs no network. */
 const embeddedConfiguration = { upstreams: [{ id: 'local', family: 'local' }] };

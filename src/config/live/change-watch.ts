@@ -1,4 +1,4 @@
-/** Watches the store for changes, in order and without gaps: polls, and reacts to notifications. */
+/** Watches the store for changes by polling and by notifications, and reports them in order and without gaps. */
 
 import type { Change, ChangeFeed } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -8,16 +8,16 @@ import { repeat } from '../../lib/repeat.ts';
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** The last known change. */
+  /** The last change that is known already. */
   readonly from: Change | undefined;
   readonly intervalMs?: number;
   /** Timeout of one query, after which the store counts as unreachable. */
   readonly timeoutMs?: number;
-  /** Undefined where changes were lost, so that anything may have changed. */
+  /** Called with new changes; with undefined where some were lost, so that anything may have changed. */
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
-  /** All changes up to this monotonic time were reported. */
+  /** Called with a monotonic time up to which all changes were reported. */
   readonly onConfirmed: (atMs: number) => void;
-  /** At the beginning and the end of each outage. */
+  /** Called at the beginning and at the end of each outage of the store. */
   readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
 }
 
@@ -37,7 +37,7 @@ export function watchChanges({
   let last = from;
   let isOut = false;
   let stopped = false;
-  /** The current query: results of overdue ones are ignored. */
+  /** The number of the current query; results of earlier ones, which are overdue, are ignored. */
   let turn = 0;
   const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
 
@@ -71,7 +71,7 @@ export function watchChanges({
   const looking = repeat(look, intervalMs, 0);
   const listening = changes.listen(looking.now);
   return {
-    /** Resolves when nothing is running any more. */
+    /** Stops watching; resolves when nothing is running any more. */
     async close() {
       stopped = true;
       await Promise.all([listening.close(), looking.close()]);

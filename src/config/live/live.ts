@@ -1,4 +1,4 @@
-/** The running configuration: follows the file, files it names, and the store, and applies each change completely or not at all. */
+/** Keeps the running configuration current: watches its files and the store, and applies each change completely or not at all. */
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -23,14 +23,14 @@ export interface ConfigurationFeedOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly log: Log;
   readonly running: RunningConfiguration;
-  /** Reads the file again, combined with these resources. */
+  /** Reads the file again, and combines it with these resources of the store. */
   readonly load: (resources: readonly Resource[]) => Promise<LoadedConfiguration | FaultyConfiguration>;
-  /** Puts it in force, or returns the objections. */
+  /** Puts a configuration in force, or returns why that is impossible. */
   readonly swap: (next: LoadedConfiguration) => readonly string[] | Promise<readonly string[]>;
   readonly keys: KeyListener;
-  /** Names of changed settings in the store; undefined: any may have changed. */
+  /** Called with the names of settings that changed in the store; with undefined where any may have changed. */
   readonly onSettings?: (names: readonly string[] | undefined) => void;
-  /** Each reload's faults; undefined where it is in force. */
+  /** Called after each reload with its faults, or with undefined where the new configuration is in force. */
   readonly onReload?: (faults: readonly Fault[] | undefined) => void;
   readonly fileIntervalMs?: number;
   readonly storeIntervalMs?: number;
@@ -39,11 +39,11 @@ export interface ConfigurationFeedOptions {
 export interface RunningConfiguration {
   readonly loaded: LoadedConfiguration;
   readonly resources: readonly Resource[];
-  /** The store's last change when they were read, or an earlier one. */
+  /** The store's last change when the resources were read, or an earlier one. */
   readonly lastChange: Change | undefined;
 }
 
-/** A cache of the store's keys. */
+/** A cache of the store's keys, which must be notified of changes. */
 interface KeyListener {
   changed(ids?: Iterable<string>): void;
   confirmed(atMs: number): void;
@@ -52,7 +52,7 @@ interface KeyListener {
 export type ConfigurationFeed = ReturnType<typeof createConfigurationFeed>;
 
 const standardIntervalMs = 500;
-/** The pause between two reloads, as a multiple of what the first one took. */
+/** Pause after a reload before the next one, as a multiple of the time that it took. */
 const pausedFor = 4;
 const longestPauseMs = 1_000;
 
@@ -71,7 +71,7 @@ export function createConfigurationFeed({
 }: ConfigurationFeedOptions) {
   let { files, readAtMs } = running.loaded;
   let { resources, lastChange } = running;
-  /** The store has changed and was not read since. */
+  /** True while the store has changes that were not read yet. */
   let isBehind = false;
   let isReadFailing = false;
   let isQueued = false;
@@ -93,7 +93,7 @@ export function createConfigurationFeed({
       });
   }
 
-  /** Changes of a stream of writes are applied together, so that most of the time is left to clients. */
+  /** Waits before a reload, so that many changes in a row are applied together and most of the time is left for requests. */
   async function pause(): Promise<void> {
     const ms = Math.min(longestPauseMs, pausedFor * reloadMs - (performance.now() - reloadedAtMs));
     if (ms > 0) await wait(ms, undefined, { signal: closing.signal }).catch(() => undefined);
@@ -135,7 +135,7 @@ export function createConfigurationFeed({
     onReload(undefined);
   }
 
-  /** False where the store is unreachable: everything is repeated once it answers. */
+  /** Reads the store's changes; false where it is unreachable, in which case all is repeated once it answers. */
   async function catchUp(): Promise<boolean> {
     if (!isBehind) return true;
     isBehind = false;
@@ -193,13 +193,13 @@ export function createConfigurationFeed({
   });
 
   return {
-    /** Reads the file again at once, changed or not, for SIGHUP. */
+    /** Reads the file again immediately, changed or not, for the signal SIGHUP. */
     check: () => fileWatch.check(),
     /** The number of the store's last change that was read. */
     get revision() {
       return revisionOf(lastChange);
     },
-    /** Resolves when nothing is running any more. */
+    /** Stops watching; resolves when nothing is running any more. */
     async close() {
       isClosed = true;
       closing.abort();
@@ -219,7 +219,7 @@ const lasting: readonly { readonly name: string; readonly read: Restart['read'] 
   return isRestart(restart) ? [{ name: path.join('.'), read: restart.read }] : [];
 });
 
-/** The changed settings that cannot change while Postern runs. */
+/** The names of changed settings that only take effect after a restart. */
 export function needsRestart(running: Snapshot, next: Snapshot): string[] {
   return lasting.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

@@ -1,19 +1,19 @@
-/** Detects file changes by polling, which works with renames, links and network mounts. */
+/** Detects changed files by polling, which also works with renames, links and network mounts. */
 
 import { stat } from 'node:fs/promises';
 import { repeat } from '../../lib/repeat.ts';
 import { codeOf } from '../../lib/thrown.ts';
 
 export interface WatchOptions {
-  /** Called at every poll: a reload may name other files. */
+  /** The files to watch, asked for at every poll because a reload may name other files. */
   readonly files: () => readonly string[];
-  /** When they were read, or earlier: a file that changed after it is reported, although it is seen for the first time. */
+  /** When the files were read, or earlier: one that changed after this time is reported even if it is new to the watcher. */
   readonly readAtMs: () => number;
   readonly intervalMs: number;
   readonly onChange: () => void;
 }
 
-/** A change is reported once two polls in a row agree, so that no file is read half-written. */
+/** Watches files. A change is reported once two polls in a row see the same, so that no file is read half-written. */
 export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: WatchOptions) {
   const sights = new Map<string, { reported: string; last: string }>();
   let stopped = false;
@@ -45,7 +45,7 @@ export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: Wa
 
   const looking = repeat(look, intervalMs, 0);
   return {
-    /** Reports at once, changed or not, for SIGHUP. */
+    /** Reports a change immediately, real or not, for SIGHUP. */
     check: report,
     stop() {
       stopped = true;
@@ -54,7 +54,7 @@ export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: Wa
   };
 }
 
-/** A missing file has a stamp too: its deletion is a change. */
+/** What identifies a file's content. A missing file has a stamp too, because its deletion is a change. */
 async function stampOf(path: string): Promise<{ readonly stamp: string; readonly changedAtMs: number }> {
   try {
     const { mtimeMs, ctimeMs, size, ino } = await stat(path);

@@ -1,4 +1,4 @@
-/** Settings from the environment (`POSTERN_SERVER_PORT`) and from `--set server.port=8080`, which has precedence. */
+/** Applies settings from the environment (`POSTERN_SERVER_PORT`) and from `--set server.port=8080`, which takes precedence. */
 
 import * as z from 'zod';
 import { nearHint } from '../../lib/nearest-name.ts';
@@ -11,20 +11,20 @@ import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
 import { OwnedTree } from '../read/tree.ts';
 
-/** The names of a setting outside of the file: `server.port`, and `POSTERN_SERVER_PORT`. */
+/** The names of a setting outside the file. */
 interface OutsideName {
   readonly path: readonly string[];
-  /** Such as `server.port`. */
+  /** The name for `--set`, such as `server.port`. */
   readonly dotted: string;
-  /** Such as `POSTERN_SERVER_PORT`. */
+  /** The environment variable, such as `POSTERN_SERVER_PORT`. */
   readonly variable: string;
-  /** A scalar, a list of scalars, or a nested value. */
+  /** What a value is: a scalar, a list of scalars, or a nested value. */
   readonly shape: 'scalar' | 'list' | 'structure';
-  /** Whether it is a secret, or may contain one. */
+  /** Whether the value is a secret, or may contain one. */
   readonly mayHoldSecret: boolean;
 }
 
-/** All settings, each section before its contents. */
+/** The outside names of all settings, each section before its contents. */
 export const outsideNames: readonly OutsideName[] = [...settingsIn(configurationSchema)].flatMap(({ path, schema }) =>
   path.length === 0 || path[0] === '$schema' || path.includes(eachElement) ? [] : [toName(schema, path)],
 );
@@ -61,21 +61,21 @@ function holdsSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boole
 interface OutsideSettings {
   readonly source: Source;
   readonly env: Environment;
-  /** Their sources, such as `POSTERN_SERVER_PORT`. */
+  /** Where the settings come from, such as `POSTERN_SERVER_PORT`. */
   readonly origins: readonly string[];
 }
 
 interface Written {
   readonly name: OutsideName;
   readonly text: string;
-  /** Where a fault is to be fixed. */
+  /** The variable or option where a fault of this value is to be fixed. */
   readonly origin: string;
 }
 
 const byVariable = new Map(outsideNames.map((name) => [name.variable, name]));
 const byDotted = new Map(outsideNames.map((name) => [name.dotted, name]));
 
-/** An unreadable source is unchanged: its own faults come first. */
+/** The source with the outside settings on top. One that cannot be read stays unchanged, because its own faults come first. */
 export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]): OutsideSettings {
   const faults: Fault[] = [];
   const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
@@ -101,7 +101,7 @@ export function withOutsideSettings(source: Source, env: Environment, set: reado
   };
 }
 
-/** An empty variable counts as unset, as compose files pass unset ones on. */
+/** The settings in the environment. An empty variable counts as unset, because compose files pass unset ones on that way. */
 function inEnvironment(env: Environment): Written[] {
   return outsideNames.flatMap((name) => {
     const text = env[name.variable];
@@ -136,18 +136,18 @@ function whyNotOnCommandLine(
   return `may hold a secret, and everyone who lists the processes reads what stands in a command line; write it in the file, or set ${name.variable}`;
 }
 
-/** A value with the shape of a secret; and parameters of models, which may be anything. */
+/** Whether a value may contain a secret: one that has a secret's shape, or parameters of models, which may be anything. */
 const holdsSecretIn = ({ dotted }: OutsideName, value: string): boolean =>
   findSecretShape(value) !== undefined ||
   /\bps[ta]_\w{16,}/.test(value) ||
   (dotted === 'models' && /\bdefaults\b/.test(value));
 
-/** The other form of a secret setting: the file's value for it is dropped. */
+/** The other form of a secret setting, such as `token_file` for `token`; the file's value for it is dropped. */
 function otherForm({ dotted }: OutsideName): OutsideName | undefined {
   return byDotted.get(dotted.endsWith('_file') ? dotted.slice(0, -'_file'.length) : `${dotted}_file`);
 }
 
-/** A scalar is inserted as a reference, so that it is read as from the environment, and never shown. */
+/** The layer of one setting. A scalar is inserted as a reference, so that it counts as from the environment and is never shown. */
 function toLayer(
   { name, text, origin }: Written,
   faults: FaultList,
@@ -166,7 +166,7 @@ function toLayer(
   return { layer: { ...layer, positionOf: parsed.positionOf }, value: parsed.tree };
 }
 
-/** Further known variables. */
+/** Known variables that are no settings. */
 const otherNames = [
   'POSTERN_CONFIG',
   'POSTERN_KEY',
@@ -175,10 +175,10 @@ const otherNames = [
   'POSTERN_TOKEN',
   'POSTERN_WARM_UP',
 ];
-/** Of worker processes, and of this project's tests and benchmarks. */
+/** Variables of worker processes, and of this project's tests and benchmarks. */
 const ownNames = /^POSTERN_(?:WORKER$|DIRECT$|TEST_|BENCH_|FUZZ_)/;
 
-/** A fault for each unused variable: most likely a setting that its author believes to be in force. */
+/** A fault for each unused variable: its author most likely believes that it sets something. */
 export function unknownVariables(env: Environment, readNames: ReadonlySet<string>): Fault[] {
   const known = [...byVariable.keys(), ...otherNames];
   return Object.entries(env).flatMap(([variable, text = '']): Fault[] => {
@@ -193,7 +193,7 @@ export function unknownVariables(env: Environment, readNames: ReadonlySet<string
 const linkName = /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?$/;
 const linkAddress = /^(?:tcp|udp|sctp):\/\//;
 
-/** Kubernetes sets variables for the services of a namespace: those of one named `postern` or `postern-console` look like settings. */
+/** Whether Kubernetes set a variable for a service of the namespace: one named `postern` or `postern-console` makes names like settings. */
 function isServiceLink(variable: string, text: string): boolean {
   return linkName.test(variable) || (variable.endsWith('_PORT') && linkAddress.test(text));
 }

@@ -1,16 +1,16 @@
-/** The values of a configuration text and their positions, as number columns: small in memory, and cheap to pass between threads. */
+/** Stores the values of a configuration text and their positions as number columns, which are small and cheap to pass between threads. */
 
 import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Path, Position } from './faults.ts';
 
-/** A list's or mapping's children are adjacent in `children`; a scalar has the same number in `scalars`. */
+/** The columns: one row per value. Children of a list or mapping are adjacent in `children`; a scalar has its row's number in `scalars`. */
 export interface Columns {
-  /** 0 a scalar, 1 a list, 2 a mapping. Containers come before their contents. */
+  /** The kind of each value: 0 a scalar, 1 a list, 2 a mapping. Containers come before their contents. */
   readonly kinds: Uint8Array<ArrayBuffer>;
   readonly offsets: Int32Array<ArrayBuffer>;
   readonly firsts: Int32Array<ArrayBuffer>;
   readonly counts: Int32Array<ArrayBuffer>;
-  /** The index of its name in a mapping. */
+  /** The index, in `names`, of the key under which the value is in its mapping. */
   readonly keys: Int32Array<ArrayBuffer>;
   readonly children: Int32Array<ArrayBuffer>;
   readonly lineStarts: Int32Array<ArrayBuffer>;
@@ -20,9 +20,9 @@ export interface Columns {
 
 export type Positions = Omit<Columns, 'scalars'>;
 
-/** The result of parsing a text: plain data that threads can exchange. */
+/** The result of parsing a text, as plain data that threads can exchange. */
 export interface SourceText {
-  /** Undefined where the text cannot be read. */
+  /** The values; undefined where the text cannot be read. */
   readonly columns: Columns | undefined;
   readonly faults: readonly SourceFault[];
 }
@@ -41,7 +41,7 @@ const mappingKind = 2;
 
 const valuesPerStep = 1000;
 
-/** Writes columns from the outside in: a list or a mapping is opened, filled, and closed. */
+/** Writes columns from the outside in: lists and mappings are opened, filled, and closed. */
 export class ColumnWriter {
   readonly #kinds: number[] = [];
   readonly #offsets: number[] = [];
@@ -63,7 +63,7 @@ export class ColumnWriter {
     return this.#open.length;
   }
 
-  /** The next value belongs to this name, which begins at the offset. False for a duplicate. */
+  /** Sets the key of the next value, which begins at the offset. False where the mapping has the key already. */
   key(name: string, offset: number): boolean {
     const key = getOrMake(this.#names, name, () => this.#names.size);
     const level = this.#open.at(-1);
@@ -128,7 +128,7 @@ export class ColumnWriter {
   }
 }
 
-/** The values themselves; it may pause at every `yield`. Mappings have only their own keys. */
+/** Builds the values from columns; it may pause at every `yield`. Mappings inherit no keys. */
 export function* toTree(columns: Columns): Generator<undefined, unknown, undefined> {
   const { kinds, firsts, counts, keys, children, names, scalars } = columns;
   const built: unknown[] = new Array(kinds.length).fill(undefined);
@@ -151,7 +151,7 @@ export function* toTree(columns: Columns): Generator<undefined, unknown, undefin
   return built[0];
 }
 
-/** Of the value, or of the nearest one around it. */
+/** The position of the value at a path, or of the nearest value around it. */
 export function positionIn(columns: Positions, path: Path): Position | undefined {
   const { firsts, counts, children, keys, names, kinds } = columns;
   if (kinds.length === 0) return undefined;
@@ -185,7 +185,7 @@ export function positionAt(lineStarts: ArrayLike<number>, offset: number): Posit
   return { line: low + 1, column: offset - (lineStarts[low] ?? 0) + 1 };
 }
 
-/** Has only its own keys. V8 stores it in a third of the memory of objects without a prototype. */
+/** A mapping that inherits no keys. V8 stores it in a third of the memory of objects without a prototype. */
 class Mapping {
   readonly [key: string]: unknown;
 }

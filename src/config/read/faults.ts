@@ -1,8 +1,8 @@
-/** A fault of a configuration: its location, and what to write instead. */
+/** Collects faults of a configuration: where each one is, and what to write instead. */
 
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 
-/** A first step with ": " names something outside the file, such as `store: upstream "openai" (version 3)`; further steps are within it. */
+/** The steps to a value. A first step with ": " names a place outside the file, such as `store: upstream "openai" (version 3)`. */
 export type Path = readonly (string | number)[];
 
 export interface Position {
@@ -11,13 +11,13 @@ export interface Position {
 }
 
 export interface Fault {
-  /** Where it is, if not in the configuration file: another file, or such as `store: upstream "openai" (version 3)`. */
+  /** Where the fault is, if not in the configuration file: another file, or a place such as `store: upstream "openai" (version 3)`. */
   readonly origin?: string;
-  /** Such as `models[0].targets[1].upstream`; empty for the file as a whole. */
+  /** The path of the value, such as `models[0].targets[1].upstream`; empty for the file as a whole. */
   readonly path: string;
   readonly line?: number;
   readonly column?: number;
-  /** The value and what is expected. Never a secret. */
+  /** What the value is and what is expected. Never contains a secret. */
   readonly message: string;
 }
 
@@ -34,19 +34,19 @@ export function toPathText(path: Path): string {
   return text;
 }
 
-/** A valid value that is perhaps not meant. The text follows the path, such as `: this key has expired`. */
+/** A warning of a value that is valid but perhaps not meant. The text follows the path, such as `: this key has expired`. */
 export interface Warning {
   readonly path: Path;
   readonly text: string;
 }
 
-/** Where values are written. */
+/** Finds where values are written. */
 export interface Locator {
-  /** Of the value, or of the nearest one around it. */
+  /** The position of the value at a path, or of the nearest value around it. */
   positionOf(path: Path): Position | undefined;
-  /** How faults name it: the origin, and the path there. */
+  /** How faults name the value at a path: its origin, and the path there. */
   nameOf(path: Path): Pick<Fault, 'origin'> & { readonly path: Path };
-  /** All origins, in the order of their faults. */
+  /** All origins, in the order in which their faults are listed. */
   readonly origins: readonly string[];
 }
 
@@ -58,12 +58,12 @@ export const locatorFor = (origin: string, positionOf: Locator['positionOf']): L
   origins: [origin],
 });
 
-/** Faults by their paths: where they are is looked up in the end. */
+/** Collects faults by the paths of their values; the positions are looked up at the end. */
 export class FaultList {
   readonly #added: { readonly path: Path; readonly message: string }[] = [];
   readonly #located: Fault[] = [];
   readonly #hushed = new Set<string>();
-  /** How often anything was reported, suppressed or not. */
+  /** How often something was reported, whether it was suppressed or not. */
   reports = 0;
 
   add(path: Path, message: string): void {
@@ -71,18 +71,18 @@ export class FaultList {
     if (!this.#hushed.has(toPathText(path))) this.#added.push({ path, message });
   }
 
-  /** Faults of which the position is known; without an origin, that of the list applies. */
+  /** Adds faults whose positions are known; one without an origin gets that of the list. */
   put(...faults: readonly Fault[]): void {
     this.#located.push(...faults);
   }
 
-  /** Suppresses further faults of a value that has one already. */
+  /** Suppresses further faults of a value that already has one. */
   hush(path: Path): void {
     this.reports += 1;
     this.#hushed.add(toPathText(path));
   }
 
-  /** Each once, in the order of the file and of the other origins. */
+  /** All faults, each once, in the order of the file and then of the other origins. */
   all(locator: Locator = unlocated): Fault[] {
     if (this.#added.length === 0 && this.#located.length === 0) return [];
     const { positionOf, nameOf, origins } = locator;
@@ -101,7 +101,7 @@ export class FaultList {
   }
 }
 
-/** Masks texts that look like secrets, which a repeated name may contain. */
+/** Masks texts in a fault that look like secrets, which a name in it may contain. */
 function withMaskedFault(fault: Fault): Fault {
   const { origin, path, message } = fault;
   return { ...fault, ...(origin && { origin: withMasks(origin) }), path: withMasks(path), message: withMasks(message) };

@@ -1,4 +1,4 @@
-/** Finds the configuration file: the argument, then the environment, then the working directory. */
+/** Finds the configuration file: by the argument, else by the environment, else in the working directory. */
 
 import { lstat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -8,15 +8,15 @@ import type { Environment } from './substitute.ts';
 const namesHere = ['postern.yaml', 'postern.yml', 'postern.json'];
 
 export interface FoundConfiguration {
-  /** Absolute; undefined where there is none, and the embedded configuration applies. */
+  /** The absolute path; undefined where there is no file and the embedded configuration applies. */
   readonly file: string | undefined;
-  /** Files of the working directory that another one overrides. */
+  /** Configuration files in the working directory that are not used, because another one comes first. */
   readonly passedOver: readonly string[];
-  /** Where there is none: the absolute paths at which one would be found. */
+  /** Where no file was found, the absolute paths at which one would be found later. */
   readonly awaited: readonly string[];
 }
 
-/** A named file is not searched for: reading it shows whether it exists. */
+/** Finds the file. One that is named explicitly is not looked for: reading it shows whether it exists. */
 export async function findConfiguration(options: {
   readonly configPath?: string | undefined;
   readonly env: Environment;
@@ -33,7 +33,7 @@ export async function findConfiguration(options: {
   return { file: undefined, passedOver, awaited: namesHere.map((name) => join(options.cwd, name)) };
 }
 
-/** A dangling link counts: a configuration is meant to be there. */
+/** Whether something is at a path. A broken link counts, because a configuration is meant to be there. */
 async function stands(path: string): Promise<boolean> {
   try {
     await lstat(path);

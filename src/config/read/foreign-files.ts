@@ -1,4 +1,4 @@
-/** Recognises files of other gateways, and files with unsubstituted variables. */
+/** Recognises configuration files of other gateways, and values with variables that nobody has substituted. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import type { FaultList, Path } from './faults.ts';
@@ -7,9 +7,9 @@ import { textsIn } from './tree.ts';
 
 interface ForeignFormat {
   readonly name: string;
-  /** Its name for `postern import`. */
+  /** The gateway's name for `postern import`. */
   readonly imported: string;
-  /** What each part becomes. */
+  /** What each part of the file becomes in Postern. */
   readonly becomes: string;
   fits(tree: unknown): boolean;
 }
@@ -55,7 +55,7 @@ const formats: readonly ForeignFormat[] = [
 const isPortkeyTarget = (value: unknown): boolean =>
   isMapping(value) && ['provider', 'virtual_key', 'override_params'].some((name) => value[name] !== undefined);
 
-/** As its admin API exports them, bare or in an envelope. */
+/** Lists of channels in a file that an admin API exported, with or without an envelope. */
 function channelLists(tree: unknown): (readonly unknown[])[] {
   if (!isMapping(tree)) return Array.isArray(tree) ? [tree] : [];
   const { data, channels } = tree;
@@ -80,14 +80,14 @@ export function foreignFileFault(tree: unknown): string | undefined {
   return `is a file of ${format.name}'s, and Postern has words of its own: ${format.becomes} (docs/guides/migrate.md); postern import ${format.imported} brings it over, postern init writes a file to start from`;
 }
 
-/** `$NAME`, alone or within a URL or a header; and the forms of other gateways and shells. */
+/** A variable in another syntax: `$NAME`, alone or within a URL or a header; and forms of other gateways and shells. */
 const variable =
   /(?:^|[\s:@/])\$[A-Z_][A-Z0-9_]{2,}(?=$|[\s:@/])|^(?:os\.environ\/\w+|process\.env\.\w+|\$env:\w+|\$\(\w+\)|%[A-Z_][A-Z0-9_]*%|\{\{\s*\w+\s*\}\})$/;
 
-/** Every such form contains one of these. */
+/** A quick test that every text with such a variable passes. */
 const mayNameVariable = /[$%{]|^os\.|^process\./;
 
-/** Texts below these keys are for a service, or a person. */
+/** Keys under which texts may be anything, because they are for a service or a person. */
 const freeText = new Set<string | number>(['defaults', 'metadata']);
 
 /** Finds values that refer to a variable in another program's syntax, and would be taken literally. */

@@ -1,4 +1,4 @@
-/** Included configuration files: `include: [conf.d/*.yaml]`. Lists are concatenated, and each other section may be in one file only. */
+/** Combines included configuration files (`include: [conf.d/*.yaml]`): lists are joined, any other section may be in one file only. */
 
 import { glob } from 'node:fs/promises';
 import { dirname, isAbsolute, relative, resolve } from 'node:path';
@@ -12,7 +12,7 @@ import { type Environment, substitute } from './substitute.ts';
 
 export interface WithIncluded {
   readonly source: Source;
-  /** The files, and the directories in which further ones may appear; absolute. */
+  /** The included files, and the directories in which more may appear later; absolute paths. */
   readonly files: readonly string[];
   readonly warnings: readonly Warning[];
   readonly read: readonly ReadSource[];
@@ -21,7 +21,7 @@ export interface WithIncluded {
 const mostFiles = 1000;
 const wildcard = /[*?[{]/;
 
-/** A section that may be in several files, and whose elements are numbered through all of them. */
+/** Whether a section may be in several files; its elements are then numbered through all of them. */
 type IsList = (key: string) => boolean;
 
 export async function withIncluded(
@@ -52,7 +52,7 @@ export async function withIncluded(
   };
 }
 
-/** In the order they are named, and within a pattern in that of their names; each once. */
+/** The included files, each once, in the order of the patterns; those of one pattern in the order of their names. */
 async function findFiles(patterns: readonly unknown[], file: string, { faults }: Source) {
   const directory = dirname(file);
   const files = new Set<string>();
@@ -79,7 +79,7 @@ async function findFiles(patterns: readonly unknown[], file: string, { faults }:
   return { files: [...files], directories: [...directories], warnings };
 }
 
-/** Editors and mounts keep copies under such names. */
+/** Whether a name is hidden: editors and mounts keep copies under such names. */
 const isHidden = (name: string): boolean => /(?:^|[\\/])\.[^\\/.]/.test(name);
 
 const fixedPart = (pattern: string): string => dirname(`${pattern.slice(0, pattern.search(wildcard))}x`);
@@ -89,7 +89,7 @@ export function fromHere(file: string, cwd: string): string {
   return path.startsWith('..') || isAbsolute(path) ? file : path;
 }
 
-/** The combined files, and which of them has what. */
+/** Combines the files, and remembers which part came from which file. */
 function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList, file: string) {
   const tree = Object.assign(emptyMapping(), written);
   const owners = new Map(Object.keys(written).flatMap((key) => (isList(key) ? [] : [[key, file] as const])));
@@ -105,7 +105,7 @@ function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList,
 
   return {
     tree,
-    /** The file's own faults go into the list of all. */
+    /** Adds one file; its own faults are added to `all`. */
     add({ tree: own, positionOf, faults }: Source, origin: string, all: FaultList): Layer {
       const ranges = new Map<string, { readonly from: number; readonly to: number }>();
       const sections = new Set<string>();

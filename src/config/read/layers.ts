@@ -1,19 +1,19 @@
-/** A configuration from several sources: which one each value is from. */
+/** Combines configuration from several sources, and finds which source each value came from. */
 
 import { type Locator, type Path, type Position, toPathText, type Warning } from './faults.ts';
 import type { Source } from './source.ts';
 
 export interface Layer {
-  /** The name in its faults, such as `POSTERN_SERVER_PORT`. */
+  /** The source's name in faults, such as `POSTERN_SERVER_PORT`. */
   readonly origin: string;
-  /** The path within the layer; undefined where the value is not from it. */
+  /** The path of a value within this layer; undefined where the value is from elsewhere. */
   inner(path: Path): Path | undefined;
   positionOf(inner: Path): Position | undefined;
-  /** Whether faults use the layer's paths rather than the whole's. */
+  /** Whether faults have the path within the layer, rather than that in the whole configuration. */
   readonly namesInner: boolean;
 }
 
-/** A value is from the last layer that has it, else from the source. */
+/** Adds layers to a source. Positions and names of a value are those of the last layer that has it, else the source's. */
 export function withLayers(source: Source, tree: unknown, layers: readonly Layer[]): Source {
   if (layers.length === 0) return source;
   function find(path: Path): { readonly layer: Layer; readonly inner: Path } | undefined {
@@ -38,7 +38,7 @@ export function withLayers(source: Source, tree: unknown, layers: readonly Layer
   };
 }
 
-/** For a value of another file than the configuration: with that file's name, the line, and the path there. */
+/** A warning as text. For a value of another file it begins with that file's name, the line, and the path in that file. */
 export function toWarningText({ path, text }: Warning, { positionOf, nameOf }: Locator): string {
   const { origin, path: named } = nameOf(path);
   const line = origin && positionOf(path)?.line;

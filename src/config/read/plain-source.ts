@@ -1,8 +1,8 @@
-/** A fast parser for common configuration files: JSON and simple YAML. Any other text is left to the complete YAML parser. */
+/** Parses common configuration files fast: JSON and simple YAML. Any other text is left to the complete YAML parser. */
 
 import { type Columns, ColumnWriter, type Scalar } from './columns.ts';
 
-/** The text needs the full parser, or has a fault. */
+/** Thrown for a text that has a fault, or needs the complete parser. */
 class Unusual extends Error {}
 
 interface Reading {
@@ -21,11 +21,11 @@ const gaps = { line: / */y, lines: /[ \t\n]*/y };
 
 const number = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/;
 const unusualNumber = /^(?:0[ox]|[-+]?\.(?:inf|nan)$)/i;
-/** First characters of numbers, booleans and null: all other text is text. */
+/** First characters of values that may be a number, a boolean or null; any other unquoted value is text. */
 const mayBeMore = /^[-+.0-9~ntf]/i;
 const longestKey = 1000;
 
-/** Where the match ends; undefined where there is none. */
+/** Where a pattern's match at this offset ends; undefined where it does not match. */
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : undefined;
@@ -37,7 +37,7 @@ function endOrThrow(pattern: RegExp, text: string, at: number): number {
   return end;
 }
 
-/** Unquoted words with another value than their text, in YAML's spellings. */
+/** Unquoted words that mean another value than their text, in YAML's spellings. */
 const words = new Map<string, Scalar>(
   ([null, true, false] as const).flatMap((value) => {
     const word = String(value);
@@ -55,7 +55,7 @@ function toScalar(text: string): Scalar {
 
 const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";
 
-/** The quoted text that begins there, and its end. */
+/** The quoted text that begins at an offset, and where it ends. */
 function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
   const isSingle = text[at] === "'";
   const end = endOrThrow(isSingle ? singleQuoted : doubleQuoted, text, at);
@@ -64,7 +64,7 @@ function readQuoted(text: string, at: number): { readonly value: string; readonl
   return { value: inner.includes('\\') ? unescaped(text.slice(at, end)) : inner, end };
 }
 
-/** JSON's escapes mean the same in YAML. */
+/** A quoted text without its escapes; those of JSON mean the same in YAML. */
 function unescaped(quoted: string): string {
   try {
     return String(JSON.parse(quoted));
@@ -73,7 +73,7 @@ function unescaped(quoted: string): string {
   }
 }
 
-/** Writes a value that ends in the same line; returns its end. */
+/** Writes a value that ends in the same line; returns where it ends. */
 function readInline(reading: Reading, at: number): number {
   const { text, writer } = reading;
   if (text[at] === '[' || text[at] === '{') return readFlow(reading, at, 'line');
@@ -91,7 +91,7 @@ function readAtom(text: string, at: number, plain: RegExp, writer: ColumnWriter)
   return end;
 }
 
-/** Writes a list or mapping in brackets; returns its end. */
+/** Writes a list or mapping in brackets; returns where it ends. */
 function readFlow(reading: Reading, at: number, within: keyof typeof gaps): number {
   const { text, writer, deepest } = reading;
   const skip = (from: number): number => endOf(gaps[within], text, from) ?? from;
@@ -128,7 +128,7 @@ function readFlowKey({ text, writer }: Reading, at: number): number {
 const plainKey = /[A-Za-z_][\w./-]*(?=:(?: |\n|$))/y;
 const endsKey = /:(?= |\n|$)/y;
 
-/** The key that begins there, and its end with the colon; undefined where there is none. */
+/** The key that begins at an offset, and where it ends with its colon; undefined where there is no key. */
 function findKey(text: string, at: number): { readonly name: string; readonly end: number } | undefined {
   if (isQuote(text[at])) {
     const { value, end } = readQuoted(text, at);
@@ -141,21 +141,21 @@ function findKey(text: string, at: number): { readonly name: string; readonly en
   return typeof name === 'string' ? { name, end: end + 1 } : undefined;
 }
 
-/** Duplicates, and keys that copies of mappings lose, are faults. */
+/** Writes a key. A duplicate is a fault, and so is `__proto__`, which copies of mappings would lose. */
 function writeKey(writer: ColumnWriter, name: string, at: number): void {
   if (name === '__proto__' || !writer.key(name, at)) throw new Unusual();
 }
 
-/** More depth or values are a fault. */
+/** Limits of a text: more depth or more values are a fault. */
 export interface SourceBounds {
   readonly deepest: number;
   readonly mostValues: number;
 }
 
-/** Invisible or confusable characters; and other systems' line ends. */
+/** Characters that are invisible or easily confused, and line ends of other systems. */
 const unseen = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]/;
 
-/** Undefined for a text that needs the full parser. */
+/** The parsed text; undefined where it needs the complete parser. */
 export function readPlain(text: string, { deepest, mostValues }: SourceBounds): Columns | undefined {
   if (unseen.test(text)) return undefined;
   const lineStarts = [0];
@@ -183,7 +183,7 @@ const contentOfLine = / *(?=[^ #\n])/y;
 class BlockReader {
   readonly #reading: Reading;
   readonly #text: string;
-  /** Offset of the next value, and its indent. */
+  /** The offset of the next value; below it, its indent. */
   #at = 0;
   #indent = 0;
 
@@ -228,7 +228,7 @@ class BlockReader {
     writer.close();
   }
 
-  /** The value of a key with that indent. */
+  /** Reads the value of a key that has this indent. */
   #readMember(indent: number): void {
     if (!this.#endLine()) {
       this.#readValue();
@@ -270,7 +270,7 @@ class BlockReader {
     if (!this.#endLine()) throw new Unusual();
   }
 
-  /** Advances to the next value where the line has no further text. */
+  /** Moves to the next value, if the line has no further text; returns whether it did. */
   #endLine(): boolean {
     const end = endOf(restOfLine, this.#text, this.#at);
     if (end === undefined) return false;
@@ -278,7 +278,7 @@ class BlockReader {
     return true;
   }
 
-  /** Advances to the first line from there on with any content. */
+  /** Moves to the first line with any content, from this offset on. */
   #goToLine(start: number): void {
     for (let line = start; line < this.#text.length; ) {
       const content = endOf(contentOfLine, this.#text, line);

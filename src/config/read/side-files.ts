@@ -1,4 +1,4 @@
-/** Reads the files that a configuration names, such as keys and certificates, before compilation. */
+/** Reads the files that a configuration names, such as keys and certificates, before it is compiled. */
 
 import { createReadStream } from 'node:fs';
 import { resolve } from 'node:path';
@@ -8,15 +8,15 @@ import { codeOf } from '../../lib/thrown.ts';
 export type FileContent = { readonly text: string } | { readonly reason: string };
 
 export interface SideFiles {
-  /** By the path as the configuration spells it. */
+  /** The content of a file, by its path as the configuration writes it. */
   content(path: string): FileContent;
-  /** Their absolute paths. */
+  /** The absolute paths of the files. */
   readonly paths: readonly string[];
 }
 
 const largestSideFileBytes = 1024 * 1024;
 
-/** Relative paths start at the configuration file's directory. */
+/** Reads the files. Relative paths begin at the directory of the configuration file. */
 export async function readSideFiles(named: readonly string[], directory: string): Promise<SideFiles> {
   const contents = new Map<string, FileContent>();
   for (const path of named) {
@@ -37,7 +37,7 @@ const reasons: Readonly<Record<string, string>> = {
   ELOOP: 'its symbolic links go round in circles',
 };
 
-/** With a size limit, so that a device or log file named by mistake does no harm. */
+/** Reads a file up to a size limit, so that a device or log file named by mistake does no harm. */
 export async function readText(path: string, largestBytes: number): Promise<FileContent> {
   try {
     // One byte more than permitted shows that it is larger.

@@ -14,13 +14,13 @@ import { readSourceText, type Source, toSource } from './source.ts';
 import type { SourceThreadData, SourceThreadReport } from './source-thread.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
-/** Up to this size reading takes a few milliseconds, and a thread would take more. */
+/** Largest file that is parsed in this thread: it takes a few milliseconds, and starting a thread would take longer. */
 const largestHereBytes = 64 * 1024;
 
-/** The same file in the source tree and in the build. */
+/** The thread's file, which the source tree and the build have under the same name. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './source-thread.ts' : './source-thread.js', import.meta.url);
 
-/** A file as parsed, without its faults and without secrets of keys. */
+/** A file as it was parsed last, without its faults and without the secrets of keys. */
 interface KeptSource {
   readonly digest: string;
   readonly source: Source;
@@ -30,7 +30,7 @@ const keptSources = new Map<string, KeptSource>();
 
 export interface ReadSource {
   readonly source: Source;
-  /** To be called where the whole configuration is without fault: while the file has the same bytes, it is not parsed again. */
+  /** Remembers the parsed file until its bytes change. To be called where the whole configuration is without fault. */
   keep(): void;
 }
 
@@ -52,7 +52,7 @@ export async function readSource(file: string): Promise<ReadSource> {
   };
 }
 
-/** Undefined for what can be read once only, and for what is too large. */
+/** The digest of a file; undefined for one that is too large, or can be read only once. */
 async function digestOfFile(file: string): Promise<string | undefined> {
   try {
     const found = await stat(file);
@@ -62,7 +62,7 @@ async function digestOfFile(file: string): Promise<string | undefined> {
   }
 }
 
-/** Keys with the digests of their secrets, which are not to stay in memory. Undefined where a secret holds a reference, so that it is unknown here. */
+/** The parsed file with digests in place of keys' secrets; undefined where a secret has a reference, and so no known digest. */
 function withDigests(tree: unknown): unknown {
   if (!isMapping(tree) || !Array.isArray(tree.keys)) return tree;
   const keys: unknown[] = [];
@@ -105,7 +105,7 @@ async function readBeside(file: string): Promise<SourceText> {
   }
 }
 
-/** Messages are unpacked one at a time. */
+/** Receives the thread's result, one message at a time. */
 async function unpack(port: MessagePort): Promise<SourceText> {
   const report: SourceThreadReport | undefined = receiveMessageOnPort(port)?.message;
   if (report === undefined) throw new Error('the thread that reads the configuration file ended without a word');

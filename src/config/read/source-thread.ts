@@ -1,4 +1,4 @@
-/** A thread that parses one large file and ends, keeping the time and memory out of the gateway's thread. */
+/** Runs as a thread that parses one large file and ends, so that its time and memory do not burden the gateway's thread. */
 
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Positions, SourceFault } from './columns.ts';
@@ -11,7 +11,7 @@ export interface SourceThreadData {
   readonly port: MessagePort;
 }
 
-/** The first message. The scalars follow in pieces, each a message of its own. */
+/** The thread's first message. The scalars follow in pieces, each in a message of its own. */
 export type SourceThreadReport =
   | { readonly reason: string }
   | {

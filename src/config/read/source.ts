@@ -1,4 +1,4 @@
-/** Parses the text of a configuration file, YAML or JSON, into plain values with positions. Depth and size are limited. */
+/** Parses the text of a configuration file, YAML or JSON, into plain values with positions; depth and size are limited. */
 
 import { atOnce } from '../../lib/time-slices.ts';
 import { type Columns, type Positions, positionIn, type SourceText, toTree } from './columns.ts';
@@ -7,9 +7,9 @@ import { readPlain } from './plain-source.ts';
 import { readYaml } from './yaml-source.ts';
 
 export interface Source extends Locator {
-  /** Undefined where the text cannot be read. Mappings have no inherited keys. */
+  /** The parsed values; undefined where the text cannot be read. Mappings inherit no keys. */
   readonly tree: unknown;
-  /** The faults so far; later ones are added. */
+  /** The faults found so far; later steps add more. */
   readonly faults: FaultList;
 }
 
@@ -18,7 +18,7 @@ export interface FilePosition {
   readonly line: number;
 }
 
-/** `file`: the location of all values without another one; undefined where there is none. */
+/** The file and line of a value. `file`: that of values from no other file; undefined where there is none. */
 export function filePositionIn(
   { positionOf, nameOf }: Locator,
   path: Path,
@@ -31,7 +31,7 @@ export function filePositionIn(
 
 const bounds = {
   deepest: 32,
-  /** Expanded aliases count, so that a few lines cannot become millions. */
+  /** Limit of values. Those of expanded aliases count, so that a few lines cannot become millions. */
   mostValues: 200_000,
 };
 
@@ -42,7 +42,7 @@ export function readSourceText(text: string): SourceText {
 
 export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));
 
-/** It may pause at every `yield`. */
+/** The source from columns. It may pause at every `yield`. */
 export function* toSource({ columns, faults }: SourceText): Generator<undefined, Source, undefined> {
   const positions = columns && withoutScalars(columns);
   const positionOf = (path: Path): Position | undefined => positions && positionIn(positions, path);
@@ -51,7 +51,7 @@ export function* toSource({ columns, faults }: SourceText): Generator<undefined,
   return { ...unlocated, tree: columns && (yield* toTree(columns)), positionOf, faults: list };
 }
 
-/** Positions are kept, but not the values, which may be secrets. */
+/** Columns without their values: the positions stay in memory, the values, which may be secrets, do not. */
 function withoutScalars({ scalars: _, ...positions }: Columns): Positions {
   return positions;
 }

@@ -9,9 +9,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface Substitution {
   readonly tree: unknown;
-  /** Whether the value contains text from the environment, which messages must not repeat. */
+  /** Whether the value at a path has text from the environment, which messages must not repeat. */
   isSubstituted(path: Path): boolean;
-  /** The paths of such values. */
+  /** The paths of values that have text from the environment. */
   readonly substituted: ReadonlySet<string>;
   /** The variables that the values refer to, set or not. */
   readonly names: ReadonlySet<string>;
@@ -20,14 +20,14 @@ export interface Substitution {
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const reference = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
-/** Parts of a file that is read again unchanged, as with each change in the store. */
+/** Parts without a reference, which need not be searched again while the file is unchanged. */
 const withoutReferences = new WeakSet<object>();
 
 export function substitute(tree: unknown, environment: Environment, faults: FaultList): Substitution {
   return atOnce(substituting(tree, environment, faults));
 }
 
-/** The same in steps: it may pause at every `yield`. Values without a reference are not copied. */
+/** Substitutes in steps: it may pause at every `yield`. Values without a reference are not copied. */
 export function* substituting(
   tree: unknown,
   environment: Environment,

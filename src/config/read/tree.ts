@@ -4,7 +4,7 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { emptyMapping } from './columns.ts';
 import type { Path } from './faults.ts';
 
-/** The sections of a configuration; a list element by element, so that the caller can pause between them. */
+/** The parts of a configuration: its sections, and lists element by element, so that the caller can pause between them. */
 export function* partsOf(tree: unknown): Generator<readonly [path: Path, part: unknown], void, undefined> {
   if (!isMapping(tree)) {
     yield [[], tree];
@@ -16,7 +16,7 @@ export function* partsOf(tree: unknown): Generator<readonly [path: Path, part: u
   }
 }
 
-/** The elements of a section; none where it is no list. */
+/** The elements of a section; an empty list where the section is no list. */
 export function listAt(tree: unknown, list: string): readonly unknown[] {
   const found = isMapping(tree) ? tree[list] : undefined;
   return Array.isArray(found) ? found : [];
@@ -29,11 +29,11 @@ export interface FoundText {
 
 interface Wanted {
   fits(text: string): boolean;
-  /** Whether keys count too: their path is that of their value. */
+  /** Whether keys are searched too; the path of a key is that of its value. */
   readonly keys?: boolean;
 }
 
-/** The matching texts in a value. `path`: of the value itself. */
+/** The matching texts inside a value. `path`: that of the value itself. */
 export function textsIn(value: unknown, path: Path, wanted: Wanted): FoundText[] {
   if (typeof value === 'string') return wanted.fits(value) ? [{ path, text: value }] : [];
   // Paths are built only where a text matches.
@@ -53,7 +53,7 @@ function holdsText(value: unknown, wanted: Wanted): boolean {
   return Object.values(value).some((inner) => holdsText(inner, wanted));
 }
 
-/** A tree with replaceable values. Only changed parts are copied, each once. */
+/** A tree in which values can be replaced. Only the changed parts are copied, each once. */
 export class OwnedTree {
   tree: unknown;
   readonly #copies = new Set<unknown>();
@@ -62,7 +62,7 @@ export class OwnedTree {
     this.tree = tree;
   }
 
-  /** Creates missing mappings on the way. A value in the way stays, as a fault of its own. */
+  /** Sets the value at a path and creates missing mappings on the way. A scalar in the way stays; it is a fault of its own. */
   put(path: Path, value: unknown): void {
     this.tree = this.#with(this.tree, path, value);
   }

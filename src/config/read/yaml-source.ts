@@ -6,7 +6,7 @@ import { ColumnWriter, positionAt, type Scalar, type SourceFault, type SourceTex
 import type { Path } from './faults.ts';
 import type { SourceBounds } from './plain-source.ts';
 
-/** Loaded for the first text that needs it: loading takes longer than reading most files. */
+/** The YAML library, loaded for the first text that needs it: loading takes longer than reading most files. */
 let yaml: typeof Yaml;
 
 const mostSyntaxFaults = 5;
@@ -55,7 +55,7 @@ export function readYaml(text: string, bounds: SourceBounds): SourceText {
   return convert(document, lines.lineStarts, bounds);
 }
 
-/** The parser's time is quadratic in open brackets; honest files have few, even within quotes. */
+/** Whether a text opens too many brackets: the parser's time grows with their square, and honest files have few, even in quotes. */
 function opensTooMuch(text: string): boolean {
   let open = 0;
   for (const [bracket] of text.matchAll(/[[\]{}]/g)) {
@@ -67,7 +67,7 @@ function opensTooMuch(text: string): boolean {
 
 const unreadable = (faults: readonly SourceFault[]): SourceText => ({ columns: undefined, faults });
 
-/** The library's messages may repeat text of the file, and so a secret: these do not. */
+/** The library's errors with messages of our own: its messages may repeat text of the file, and so a secret. */
 function toSyntaxFaults(
   errors: readonly Yaml.YAMLError[],
   text: string,
@@ -87,7 +87,7 @@ function toSyntaxFaults(
   return [...faults.values()];
 }
 
-/** The library searches an anchor from the beginning for each alias; this is one walk for all. */
+/** Finds what each alias stands for in one walk: the library would search from the beginning for each one. */
 function findAliased(document: Yaml.Document.Parsed): Map<Yaml.Alias, Yaml.Node> {
   const anchors = new Map<string, Yaml.Node>();
   const aliased = new Map<Yaml.Alias, Yaml.Node>();
@@ -120,11 +120,11 @@ function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], 
     stopped = true;
   }
 
-  /** `around`: the position of its container, if it has none of its own. */
+  /** The offset of a node; `around`, that of its container, where it has none. */
   const offsetOf = (node: unknown, around: number): number =>
     yaml.isNode(node) && node.range ? node.range[0] : around;
 
-  /** `at`: the position of its key, or its own without one. */
+  /** Writes a node. `at`: the offset of its key, or its own where it has no key. */
   function write(node: unknown, path: Path, at: number): void {
     values += 1;
     if (stopped) return;

@@ -1,4 +1,4 @@
-/** The elements that a configuration file declares: their positions, and their text. */
+/** Lists the elements that a configuration file declares, with their positions and their text. */
 
 import type { ResourceKind } from '../../core/store/resources.ts';
 import { resourceKinds } from '../../core/store/resources.ts';
@@ -13,18 +13,18 @@ import { hideWritten, type ResourceDocument } from './sealed-fields.ts';
 export interface DeclaredElement {
   readonly kind: ResourceKind;
   readonly id: string;
-  /** Undefined where the embedded configuration has it. */
+  /** Where the element is declared; undefined for one of the embedded configuration. */
   readonly place: FilePosition | undefined;
-  /** As written, with `${NAME}`; a literal secret is `(sealed)`. */
+  /** The element as written, with references such as `${NAME}`; a literal secret is `(sealed)`. */
   readonly document: ResourceDocument;
 }
 
-/** Kept until the declared elements are requested: without keys, whose secrets may be in the file. */
+/** The file without its keys, whose secrets may be in it, so that it can be kept until the elements are requested. */
 export function withoutKeys(tree: unknown): unknown {
   return isMapping(tree) ? { ...tree, keys: undefined } : tree;
 }
 
-/** `substituted` is the same tree with the environment applied: an ID may come from there. It may pause at every `yield`. */
+/** The declared elements. `substituted`: the file with the environment applied, as IDs may come from there. It may pause at `yield`. */
 export function* toDeclared(
   source: Locator & Pick<Source, 'tree'>,
   substituted: unknown,
@@ -59,7 +59,7 @@ export function* toDeclared(
 
 const hiding = new ReusableStep<ResourceDocument>();
 
-/** Positions of the file's keys, by ID; keys are shown as in force, never as written. */
+/** The positions of the file's keys, by ID. Keys themselves are never shown as written, only as in force. */
 export function* toKeyPositions(
   source: Locator,
   substituted: unknown,

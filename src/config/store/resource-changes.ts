@@ -1,4 +1,4 @@
-/** A change to the store before it is written: encrypted, validated with the whole configuration, and compared with the stored version. */
+/** Prepares a change to the store: encrypts it, validates it with the whole configuration, and compares it with the stored version. */
 
 import { isDeepStrictEqual } from 'node:util';
 import { type HealthStore, type ReportingNode, reportMaxAgeMs } from '../../core/store/health.ts';
@@ -11,16 +11,16 @@ import { openDocument, type ResourceDocument, type ResourceName, sealDocument, s
 
 type Whole = LoadedConfiguration | FaultyConfiguration;
 
-/** Referenced elements first, so that a gateway that reads in between finds a consistent whole. */
+/** The order of writing: what others refer to comes first, so that a gateway that reads in between finds it. */
 export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'upstream', 'model'];
 
 interface SealedElement {
   readonly element: Element;
-  /** Empty where it is encrypted. */
+  /** Why the element cannot be encrypted; empty where it was. */
   readonly faults: readonly Fault[];
 }
 
-/** `previous` is the present encrypted document. */
+/** Encrypts an element's secrets. `previous`: the stored, encrypted document. */
 export function sealElement(
   element: Element,
   ring: KeyRing | undefined,
@@ -37,13 +37,13 @@ function faultIn({ root, file }: Element, path: Path, message: string): Fault {
 }
 
 interface Change {
-  /** Encrypted. */
+  /** The element with its secrets encrypted. */
   readonly element: Element;
-  /** The present encrypted document. */
+  /** The stored document, encrypted. */
   readonly previous: ResourceDocument | undefined;
 }
 
-/** Faults for secrets that a node reports it cannot decrypt: it would refuse every reload from then on, and not start again. */
+/** Faults for secrets that some node reports it cannot decrypt: that node would refuse every reload, and not start again. */
 export async function keyFaults(
   changes: readonly Change[],
   health: Pick<HealthStore, 'nodes'>,
@@ -61,7 +61,7 @@ export async function keyFaults(
   });
 }
 
-/** Undefined where no node is known to lack the key. */
+/** The fault for a key that some nodes lack; undefined where no node is known to lack it. */
 export function lackOf(keyId: string, nodes: readonly ReportingNode[]): string | undefined {
   const lacking = nodes.filter(({ secretKeys }) => secretKeys !== undefined && !secretKeys.includes(keyId));
   if (lacking.length === 0) return undefined;
@@ -69,7 +69,7 @@ export function lackOf(keyId: string, nodes: readonly ReportingNode[]): string |
   return `would be sealed under the key ${keyId}, which these nodes do not hold: ${names.join('; ')}; give it to them first, as POSTERN_SECRET_KEY="<their key>,<key ${keyId}>", or seal with a key that they hold`;
 }
 
-/** Earlier faults do not block someone who fixes others. */
+/** The faults that a change adds: older ones must not block somebody who fixes others. */
 export function newFaults(before: Whole, next: Whole): Fault[] {
   if (next.ok) return [];
   const known = new Set(before.ok ? [] : before.faults.map(toKey));
@@ -89,7 +89,7 @@ export function isSame(
   return isDeepStrictEqual(open(one), open(other));
 }
 
-/** Copies made here have no prototype; compared and written ones have the usual one. */
+/** A copy of a document with the usual prototype, as comparing and writing need it; other copies have none. */
 export function toPlain(document: ResourceDocument): ResourceDocument {
   return JSON.parse(JSON.stringify(document));
 }
@@ -118,7 +118,7 @@ export function differencesOf(before: Shown, after: Shown): Difference[] {
   });
 }
 
-/** Scalars by their path. */
+/** The scalars of a document by their paths. */
 function leavesOf(document: unknown): Map<string, unknown> {
   const leaves = new Map<string, unknown>();
   function walk(value: unknown, path: Path): void {
@@ -131,7 +131,7 @@ function leavesOf(document: unknown): Map<string, unknown> {
   return leaves;
 }
 
-/** `limits.requests_per_minute: 60 -> 70`. */
+/** A difference in words, such as `limits.requests_per_minute: 60 -> 70`. */
 export function inWords({ path, before, after }: Difference): string {
   const [was, is] = [before, after].map((value) => (value === undefined ? 'nothing' : JSON.stringify(value)));
   return `${path}: ${was} -> ${is}`;

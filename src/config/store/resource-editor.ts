@@ -1,4 +1,4 @@
-/** Creates the editor for upstreams, models and projects in the store from file, store contents, rules and secret key. */
+/** Creates the editor that shows, checks and writes upstreams, models, projects and settings in the store. */
 
 import type { FieldFault } from '../../core/field-fault.ts';
 import type { Log } from '../../core/log.ts';
@@ -36,7 +36,7 @@ export interface ResourceEditorDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** Of elements that are not in the store. */
+/** The facts of elements that are not in the store, and so have no version. */
 const unversioned = { version: undefined, updatedAtMs: undefined, inForce: true };
 
 const sent = 'what was sent';
@@ -112,7 +112,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     };
   }
 
-  /** As they would be written. */
+  /** The built-in models, as somebody would write them. */
   function builtIn(declared: readonly DeclaredElement[]): ConfiguredElement[] {
     const { snapshot } = current();
     return snapshot.models.all.flatMap(({ id, operations, targets: [{ upstream, model }] }): ConfiguredElement[] => {
@@ -153,7 +153,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     };
   }
 
-  /** Created beside the database where there is none, so that entering the first credential needs no preparation. */
+  /** The keys to encrypt an element. One is created beside the database if needed, so that the first credential needs no preparation. */
   async function ringFor(element: Element, previous: Resource | undefined) {
     const ring = await readKeyRing(keySource());
     const file = keyFileOf(keySource());
@@ -167,7 +167,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
 
   let writing: Promise<unknown> = Promise.resolve();
 
-  /** One write after another: each is judged against what the one before left, so that two together make no faulty whole. */
+  /** Runs one write after another: each is judged against the result of the one before, so that two together make no faulty whole. */
   function inOrder<T>(write: () => Promise<T>): Promise<T> {
     const written = writing.then(write);
     writing = written.catch(() => undefined);
@@ -249,14 +249,14 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
   };
 }
 
-/** The project's working keys, as a sentence; undefined where there are none. Without it, its caps would no longer apply to them. */
+/** The IDs of the project's unrevoked keys, as a sentence; undefined where it has none. Without the project they would lose its caps. */
 export async function keysIn(project: string, { keys }: Pick<Store, 'keys'>): Promise<string | undefined> {
   const members = (await keys.list()).filter((key) => key.project === project && key.revokedAtMs === undefined);
   if (members.length === 0) return undefined;
   return inShort(members.map(({ id }) => id));
 }
 
-/** Encrypts nothing, for a preview. Moved secrets are decrypted. */
+/** A key ring for a preview, which encrypts nothing; secrets that moved to another field are decrypted. */
 const asItIs = (ring: KeyRing | undefined): KeyRing => ({
   sealingKeyId: '',
   keyIds: [],
@@ -272,7 +272,7 @@ function toElement(kind: ResourceKind, id: string, written: ElementDocument, pre
   return toNewElement({ kind, id }, { ...document, id: document.id ?? id }, file);
 }
 
-/** A masked text that is sent back unchanged keeps its value. */
+/** The new value, in which each masked text that was sent back unchanged is replaced by the stored one. */
 function withKeptTexts(value: unknown, before: unknown): unknown {
   if (typeof value === 'string') return typeof before === 'string' && value === withMasks(before) ? before : value;
   if (Array.isArray(value)) {
@@ -284,7 +284,7 @@ function withKeptTexts(value: unknown, before: unknown): unknown {
   );
 }
 
-/** For another element, the message names it; for this one, the path within it. */
+/** A fault for the form that was sent: with the path in it, or for another element with its name in the message. */
 function toFieldFault(fault: Fault, file: string | undefined): FieldFault {
   return fault.origin === sent
     ? { path: fault.path, message: fault.message }

@@ -1,4 +1,4 @@
-/** A file for `postern resources apply`: upstreams, models, projects and keys, as in the configuration file. */
+/** Reads a file for `postern resources apply`: upstreams, models, projects and keys, written as in the configuration file. */
 
 import { resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
@@ -10,20 +10,20 @@ import { resourceLists } from './resource-schemas.ts';
 import { type Element, type ElementFile, toNewElement } from './resources.ts';
 
 export interface ResourceFile {
-  /** Its name in faults. */
+  /** The file's name in faults. */
   readonly name: string;
   readonly elements: readonly Element[];
-  /** Keys are separate: the store has their digests, and no document. */
+  /** The file's keys. They are apart from the elements, because the store has only their digests and no document. */
   readonly keys: readonly WrittenElement[];
-  /** Those of its keys are added later. */
+  /** The list of faults, to which those of its keys are added later. */
   readonly list: FaultList;
-  /** All so far. */
+  /** All faults found so far. */
   faults(): readonly Fault[];
   readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/** As written; it is validated later. */
+/** An element as it is written; it is validated later. */
 export interface WrittenElement {
   readonly id: string;
   readonly at: Path;
@@ -34,11 +34,11 @@ const keyList = 'keys';
 const lists: readonly string[] = [...Object.values(resourceLists), keyList];
 
 interface Rules {
-  /** A file of empty lists says that nothing is to be there. */
+  /** Whether the file may have only empty lists, to say that the store is to hold nothing. */
   readonly mayBeEmpty?: boolean;
 }
 
-/** Elements are validated when they are compiled with the rest. */
+/** Reads the file; its elements are validated later, together with the rest of the configuration. */
 export function readResourceFile(
   name: string,
   text: string,

@@ -1,4 +1,4 @@
-/** Validates the keys of a resource file: by schema, among each other, and against existing keys. */
+/** Validates the keys of a resource file by their schema, against each other, and against existing keys. */
 
 import { dirname, resolve } from 'node:path';
 import type { KeyRecord, KeyTerms } from '../../core/key.ts';
@@ -24,7 +24,7 @@ export interface WantedKey {
   readonly at: Path;
   readonly name: string;
   readonly terms: KeyTerms;
-  /** Undefined: unchanged. */
+  /** The new secret's digest; undefined where the secret stays unchanged. */
   readonly secret: { readonly digest: string; readonly hint: string } | undefined;
 }
 
@@ -32,7 +32,7 @@ const wantedKeySchema = mapping({ name: displayName().optional(), ...keySchema.s
 
 const largestSecretFileBytes = 64 * 1024;
 
-/** `path`: of the file, to which paths of its secrets are relative. */
+/** Validates the keys. `path`: that of the file, to which the paths of secret files are relative. */
 export async function judgeKeys(file: ResourceFile, path: string): Promise<readonly WantedKey[]> {
   const { list: faults } = file;
   const keys: WantedKey[] = [];
@@ -56,7 +56,7 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<reado
   return keys;
 }
 
-/** The document with the secret in place of its file's name. */
+/** The document of a key, with the secret from its file. */
 async function withSecret({ document, at }: WrittenElement, directory: string, faults: FaultList) {
   const { secret_file: named } = document;
   if (typeof named !== 'string' || named === '') return { document, isSecretRead: false };
@@ -69,13 +69,13 @@ async function withSecret({ document, at }: WrittenElement, directory: string, f
   return { document, isSecretRead: false };
 }
 
-/** The stored key, and whether the secret differs. */
+/** A key to write, with the stored key and whether the secret differs from it. */
 export interface KeyToPut extends WantedKey {
   readonly before: StoredKey | undefined;
   readonly isSecretNew: boolean;
 }
 
-/** Compares with the resulting configuration and the store; objections become faults. */
+/** Finds the stored key for each key of the file; conflicts with the configuration and the store become faults. */
 export async function locateKeys(
   keys: readonly WantedKey[],
   faults: FaultList,
@@ -127,7 +127,7 @@ function secretFault(
   return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
 
-/** Whether metadata has all of these. */
+/** Whether the metadata has all of these notes. */
 export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {
   return isMapping(metadata) && [...notes].every(([name, text]) => metadata[name] === text);
 }

@@ -1,4 +1,4 @@
-/** Schemas of stored resources: those of the file's list elements, and of the settings that the store can hold. */
+/** Defines the schemas of stored resources: those of the file's list elements, and of the settings that the store can hold. */
 
 import type * as z from 'zod';
 import type { ResourceKind } from '../../core/store/resources.ts';
@@ -9,7 +9,7 @@ import { modelSchema } from '../elements/model/schema.ts';
 import { projectSchema } from '../elements/project.ts';
 import { upstreamSchema } from '../elements/upstream/schema.ts';
 
-/** Each is a section of the file, with those of its keys that the store may hold. Prices are no section: the store alone has them. */
+/** The sections of the file that the store may hold, with the keys allowed there. `prices` is no section: only the store has it. */
 export const settingSections = {
   alerts: ['webhooks'],
   ledger: ['retention', 'redact'],
@@ -38,7 +38,7 @@ export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
   setting: settingSchema,
 };
 
-/** The list of the file with such elements. */
+/** The list of the configuration that has elements of each kind. */
 export const resourceLists = {
   upstream: 'upstreams',
   model: 'models',

@@ -1,4 +1,4 @@
-/** The configuration in the store: elements of the same lists as in the file, each with its own location. */
+/** Combines the configuration in the store with the file: elements of the same lists, each with its own location. */
 
 import type { Resource, ResourceKind } from '../../core/store/resources.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
@@ -8,14 +8,14 @@ import type { FaultList, Path, Position } from '../read/faults.ts';
 import type { Source } from '../read/source.ts';
 import { openDocument, type ResourceDocument, type ResourceName } from './sealed-fields.ts';
 
-/** An element of a list, wherever it is. */
+/** An element of a list of the configuration, in the store or in a file. */
 export interface Element extends ResourceName {
   readonly document: ResourceDocument;
-  /** The beginning of its paths, in place of the list and the number in it. */
+  /** The first step of the element's paths; it stands in place of the list's name and the position in the list. */
   readonly root: string;
-  /** When it was stored; undefined before. */
+  /** When the element was stored; undefined before that. */
   readonly createdAtMs?: number;
-  /** Set where it is in another file than the configuration. */
+  /** The file of the element, where that is another one than the configuration file. */
   readonly file?: ElementFile;
 }
 
@@ -29,7 +29,7 @@ export function toNewElement({ kind, id }: ResourceName, document: ResourceDocum
   return { kind, id, document, root: `${file.name}: ${kind} ${JSON.stringify(id)}`, file };
 }
 
-/** Each resource is the same element in every load, so that what becomes of it can be reused. */
+/** The element of each resource: the same object in every load, so that what is made of it can be reused. */
 const elementsOf = new WeakMap<Resource, Element>();
 
 const toElement = (resource: Resource): Element =>
@@ -38,7 +38,7 @@ const toElement = (resource: Resource): Element =>
     return { kind, id, document, createdAtMs, root };
   });
 
-/** Consecutive elements of one kind. While none of them changes, each load has the same chunk: what was made of it is reused as a whole. */
+/** Consecutive elements of one kind. While none of them changes each load has the same chunk object, so that its results are reused. */
 export interface Chunk {
   readonly kind: ResourceKind;
   readonly elements: readonly Element[];
@@ -49,10 +49,10 @@ interface StoredChunk extends Chunk {
 }
 
 const mostInChunk = 32;
-/** Of the load before. */
+/** The chunks of the load before. */
 let storedChunks: readonly StoredChunk[] = [];
 
-/** The store's elements, with new ones replacing those of the same name, or appended. */
+/** The store's elements in chunks; new elements replace those of the same name, or are appended. */
 export function toChunks(resources: readonly Resource[], added: readonly Element[]): readonly Chunk[] {
   const ids = new Set(added.map(({ id }) => id));
   const replaced = new Set(added.map(nameOf));
@@ -70,7 +70,7 @@ export function toChunks(resources: readonly Resource[], added: readonly Element
 
 type Starts = ReadonlyMap<Resource | undefined, StoredChunk>;
 
-/** One that is not full takes what follows, unless that has a chunk of its own. */
+/** Whether a chunk of the load before still fits here. One that is not full must be followed by another kind or another chunk. */
 function isAt({ kind, resources }: StoredChunk, all: readonly Resource[], at: number, starts: Starts): boolean {
   if (resources.some((one, index) => one !== all[at + index])) return false;
   const next = all[at + resources.length];
@@ -87,7 +87,7 @@ function newChunk(all: readonly Resource[], at: number, starts: Starts): StoredC
 
 const nameOf = ({ kind, id }: ResourceName): string => `${kind} ${id}`;
 
-/** The same elements with decrypted secrets; a failure is a fault, unless one explains it already. */
+/** The elements with decrypted secrets. Failures are reported, except where a fault already explains them. */
 export function openElements(
   chunks: readonly Chunk[],
   ring: KeyRing | 'none' | 'unfit',
@@ -113,7 +113,7 @@ export function openElements(
 const opening = new ReusableStep<Element>();
 const openingChunk = new ReusableStep<Chunk>();
 
-/** A source with the positions of the elements as well. */
+/** The source with the positions of the store's elements added. */
 export function withElements(source: Source, chunks: readonly Chunk[]): Source {
   if (chunks.length === 0) return source;
   let byRoot: ReadonlyMap<string, Element> | undefined;
@@ -144,5 +144,5 @@ export function withElements(source: Source, chunks: readonly Chunk[]): Source {
 
 const originOf = ({ root, file }: Element): string => file?.name ?? root;
 
-/** In the other file where there is one, else within the element. */
+/** The path of a value in the element's file, or else within the element. */
 const pathWithin = ({ file }: Element, path: Path): Path => [...(file?.at ?? []), ...path.slice(1)];

@@ -22,7 +22,7 @@ const hiddenSecret = '(sealed)';
 export const howToSeal =
   'set POSTERN_SECRET_KEY (or POSTERN_SECRET_KEY_FILE) to a key such as "openssl rand -hex 32" makes, the same on every node';
 
-/** A text that the schema marks as secret; an address only if it may hold more. A webhook's path is one, as knowing it suffices to post. */
+/** Whether a text must be encrypted, by its schema: an upstream's address only if it may contain a credential, a webhook's always. */
 function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   const schema = schemaAt(resourceSchemas[kind], path);
   const facts = schema instanceof z.ZodType ? schema.meta() : undefined;
@@ -32,7 +32,7 @@ function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
 }
 
-/** Applies `change` to each secret. */
+/** A copy of the document with `change` applied to each secret. */
 function mapSecrets(
   kind: ResourceKind,
   document: ResourceDocument,
@@ -45,7 +45,7 @@ function mapSecrets(
   return isMapping(own.tree) ? own.tree : document;
 }
 
-/** The location that an encrypted text is bound to. */
+/** The location that an encrypted text is bound to, so that it cannot be moved elsewhere. */
 function locationOf({ kind, id }: ResourceName, path: Path): string {
   return `${kind}/${encodeURIComponent(id)}/${toPathText(path)}`;
 }
@@ -54,7 +54,7 @@ export type Sealing =
   | { readonly document: ResourceDocument }
   | { readonly faults: readonly { readonly path: Path; readonly message: string }[] };
 
-/** In lists it names the element, as several could be confused: `(sealed credentials[1].api_key)`. */
+/** The text that people see in place of a secret. In a list it names the element, such as `(sealed credentials[1].api_key)`. */
 const shownSecret = /^\(sealed(?: (api_key|(credentials|webhooks)\[(\d{1,4})\]\.(api_key|url|secret)))?\)$/;
 
 const isShownSecret = (text: string): boolean => shownSecret.test(text);
@@ -63,7 +63,7 @@ function toShownSecret(path: Path): string {
   return path.some((step) => typeof step === 'number') ? `(sealed ${toPathText(path)})` : hiddenSecret;
 }
 
-/** The path that such a text refers to; undefined where it is ambiguous. */
+/** The path of the secret that such a text stands for; undefined where several are possible. */
 function pathMeant(text: string, path: Path): Path | undefined {
   const [, sealedPath, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
   if (sealedPath === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;
@@ -72,7 +72,7 @@ function pathMeant(text: string, path: Path): Path | undefined {
   return list === undefined ? [field] : [list, Number(index), field];
 }
 
-/** Encrypts all secrets. `(sealed)` keeps the value in `previous`. Texts are bound to their location: a moved one is encrypted again. */
+/** Encrypts all secrets. `(sealed)` keeps the secret of `previous`, which is encrypted again where it has moved. */
 export function sealDocument(
   name: ResourceName,
   document: ResourceDocument,
@@ -107,7 +107,7 @@ function textAt(document: unknown, path: Path): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Decrypts everything; failures are reported, and their texts stay. */
+/** The document with its secrets decrypted; one that cannot be decrypted is reported and stays as it is. */
 export function openDocument(
   name: ResourceName,
   document: ResourceDocument,
@@ -133,20 +133,20 @@ export function openDocument(
   });
 }
 
-/** As shown to people. */
+/** The document as people see it, with `(sealed)` in place of each secret. */
 export function hideSecrets(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
   return mapSecrets(kind, document, (_text, path) => toShownSecret(path));
 }
 
-/** A value that is entirely from the environment reveals nothing; a default in it would. */
+/** A value that consists only of a reference to the environment, without a default, so that it reveals nothing. */
 const fromEnvironment = /^(?:[A-Za-z][A-Za-z0-9-]* )?\$\{[A-Za-z_][A-Za-z0-9_]*\}$/;
 
-/** The same for elements of a file, where a secret may be just a reference. */
+/** An element of a file as people see it: secrets are hidden, except those that are only a reference. */
 export function hideWritten(kind: ResourceKind, document: ResourceDocument): ResourceDocument {
   return mapSecrets(kind, document, (text) => (fromEnvironment.test(text) ? text : hiddenSecret));
 }
 
-/** The key that encrypts each of its secrets; undefined for an unencrypted one. */
+/** For each secret of a document, the ID of the key that encrypts it; undefined for one that is not encrypted. */
 export function sealsOf(kind: ResourceKind, document: ResourceDocument): (string | undefined)[] {
   const seals: (string | undefined)[] = [];
   mapSecrets(kind, document, (text) => {

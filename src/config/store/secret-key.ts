@@ -1,4 +1,4 @@
-/** The key that encrypts secrets in the store: from the environment, from a file named there, or from one beside the database. */
+/** Reads or creates the key that encrypts secrets in the store: from the environment, from a file named there, or from one beside the database. */
 
 import { hash, randomBytes } from 'node:crypto';
 import { link, open, readFile, stat, unlink } from 'node:fs/promises';
@@ -11,32 +11,32 @@ import type { Environment } from '../read/substitute.ts';
 const largestFileBytes = 64 * 1024;
 const fileName = 'secret.key';
 
-/** Sources of keys; the store is the configured one, if known. */
+/** Where keys may come from. `store`: the URL of the configured store, if known. */
 export interface SecretKeySource {
   readonly env: Environment;
   readonly cwd: string;
   readonly store: string | undefined;
 }
 
-/** The environment's keys first, the first of which encrypts; then the one beside the database. Throws a SecretKeyError for the operator. */
+/** Reads the keys: those of the environment, the first of which encrypts, and then the one beside the database. Throws a SecretKeyError. */
 export async function readKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
   const keys = [...(await readGiven(source)), ...(await readBeside(keyFileOf(source)))];
   return keys.length === 0 ? undefined : createKeyRing(keys);
 }
 
-/** Beside the database where that is a file on this machine: never in it, and never for one that several machines share. */
+/** The key's file beside the database, where that is a file on this machine; undefined where several machines share the database. */
 export function keyFileOf({ store, cwd }: Pick<SecretKeySource, 'store' | 'cwd'>): string | undefined {
   const path = store?.startsWith('sqlite:') ? store.slice('sqlite:'.length) : '';
   if (path === '' || path === ':memory:' || path.startsWith('//') || path.includes('\0')) return undefined;
   return join(dirname(resolve(cwd, path)), fileName);
 }
 
-/** Whether encryption is possible: there is a key, or one can be created. */
+/** Whether secrets can be encrypted: there is a key, or one can be created. */
 export async function canSeal(source: SecretKeySource): Promise<boolean> {
   return keyFileOf(source) !== undefined || (await findKeyRing(source)) !== undefined;
 }
 
-/** The keys, if there are any and they can be used. */
+/** Reads the keys; undefined where there are none, or they cannot be used. */
 export function findKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
   return readKeyRing(source).catch((error: unknown) => {
     if (error instanceof SecretKeyError) return undefined;
@@ -44,7 +44,7 @@ export function findKeyRing(source: SecretKeySource): Promise<KeyRing | undefine
   });
 }
 
-/** The IDs of the keys that decrypt here; undefined where one would be created on demand, or the key cannot be read. */
+/** The IDs of the keys that can decrypt; undefined where there is no key yet, or it cannot be read. */
 export async function secretKeyIds(source: SecretKeySource): Promise<readonly string[] | undefined> {
   try {
     const ring = await readKeyRing(source);
@@ -55,7 +55,7 @@ export async function secretKeyIds(source: SecretKeySource): Promise<readonly st
   }
 }
 
-/** The key beside the database: its file and its ID, which does not reveal it; undefined where there is none. */
+/** The file and the ID of the key beside the database; undefined where there is none. The ID does not reveal the key. */
 export async function findOwnKey(source: SecretKeySource): Promise<{ file: string; id: string } | undefined> {
   const file = keyFileOf(source);
   if (file === undefined) return undefined;
@@ -64,7 +64,7 @@ export async function findOwnKey(source: SecretKeySource): Promise<{ file: strin
   return { file, id: hash('sha256', `secret key ${content.trim()}`).slice(0, 16) };
 }
 
-/** Undefined where others cannot read it, or it does not exist. */
+/** A warning where other users of this machine can read the key's file; undefined where they cannot, or there is no file. */
 export async function warningOf(file: string): Promise<string | undefined> {
   const mode = await stat(file).then(
     (found) => found.mode,
@@ -74,7 +74,7 @@ export async function warningOf(file: string): Promise<string | undefined> {
   return `${file} opens the secrets in the store, and others on this machine may read it; run: chmod 600 ${file}`;
 }
 
-/** Creates a key in a file that only this user can read; several callers at once all get the same. Throws a SecretKeyError. */
+/** Creates a key in a file that only this user can read. Simultaneous callers all get the same key. Throws a SecretKeyError. */
 export async function makeKeyFile(file: string): Promise<KeyRing> {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   try {
@@ -95,7 +95,7 @@ export async function makeKeyFile(file: string): Promise<KeyRing> {
   return createKeyRing(keys);
 }
 
-/** Synced before anything is encrypted with it. */
+/** Writes a file and syncs it, before anything is encrypted with the key in it. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(text);

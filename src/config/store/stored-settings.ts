@@ -1,4 +1,4 @@
-/** Merges stored settings where the file leaves them open; the file has precedence. */
+/** Adds settings of the store to those of the file, which has precedence. */
 
 import { isMapping } from '../../lib/is-mapping.ts';
 import { type ImportedPrices, toImportedPrices } from '../../prices/imported.ts';
@@ -10,13 +10,13 @@ import type { Element } from './resources.ts';
 
 export interface StoredSettings {
   readonly settings: Settings;
-  /** Webhooks of the store obey the file's address policy. */
+  /** Whether the webhooks come from the store, and so must obey the file's address policy. */
   readonly areWebhooksStored: boolean;
-  /** Set where the store holds a price list. */
+  /** The imported price list, if the store has one. */
   readonly importedPrices: ImportedPrices | undefined;
 }
 
-/** `tree` is the file's content, before defaults. */
+/** The settings of file and store together. `tree`: the file's content, before defaults. */
 export function* addingStoredSettings(
   settings: Settings,
   tree: Readonly<Record<string, unknown>>,
@@ -43,7 +43,7 @@ export function* addingStoredSettings(
   return { settings: { ...settings, alerts, ledger }, areWebhooksStored, importedPrices };
 }
 
-/** Lists without faults: they are long, and the document is the same one while nothing in it changes. */
+/** Price lists that had no fault, by the stored document, so that a long list is not read again while it is unchanged. */
 const pricesOf = new WeakMap<Element['document'], ImportedPrices>();
 
 function* readingPrices(
@@ -64,7 +64,7 @@ function* readingPrices(
   return undefined;
 }
 
-/** The file's settings win: the same one in the store is a fault. */
+/** Whether the file has a setting that the store has too, which is reported as a fault: the file's value counts. */
 function isDeclared(
   document: Element['document'],
   section: unknown,
