@@ -291,7 +291,7 @@ export interface LedgerSettings {
   readonly durability: Durability;
   /** The longest that a request waits for the journal to be written; undefined: the default of the durability. */
   readonly journalWaitMs: number | undefined;
-  /** How long rows are kept; sums stay for ever. */
+  /** How long rows are kept; sums outlive them. */
   readonly retentionMs: number;
   /** JSON fields whose values are removed from captured bodies. */
   readonly hiddenFields: readonly string[];

@@ -51,8 +51,8 @@ export interface OperationRow {
   /** Names of the strings that hold generated text, in a whole answer and in the events of a stream. */
   readonly written?: { readonly whole: readonly string[]; readonly events: readonly string[] };
   /**
-   * Where a stream has its usage counts, unless in the event itself: inside an object of it, anew in each of the `chunks`, or, by Ollama's names, in
-   * the last line; for Cohere in the last event's `delta`, or the `meta` of its `response`; for Google's newer APIs in the last one's `interaction`.
+   * Which object of an event holds a stream's usage counts; without it, the event itself does. `chunks`: each chunk has them anew; `last line`: by
+   * Ollama's names; `delta` and `response meta`: in Cohere's last event; `interaction`: in the last event of Google's newer APIs.
    */
   readonly countsIn?: 'message' | 'response' | 'chunks' | 'last line' | 'delta' | 'response meta' | 'interaction';
   /** The response header (in lower case) with the input tokens, where the body has no usage. */
