@@ -19,7 +19,7 @@ const title = name
   .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
   .join(' ');
 
-const family = `/** ${title}, as a row of facts. */
+const family = `/** Declares ${title} as an upstream family. */
 
 import { openaiCompatible } from './wire-formats/openai-compatible.ts';
 
