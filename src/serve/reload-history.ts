@@ -28,7 +28,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
   const made = { hour: 0, counts: new Map<string, number>() };
   let recording: Promise<unknown> = Promise.resolve();
 
-  /** Writes an audit entry for a changed file. Every node reads its own copy: the first one writes. Changes in the store have own entries. */
+  /** Writes an audit entry for a changed file. All nodes read their own copies: the first node writes it. The store's changes have own entries. */
   async function record(from: LoadedConfiguration, next: LoadedConfiguration): Promise<void> {
     const [was, is] = await Promise.all([documentsOf(from), documentsOf(next)]);
     const names = await inBackground.timeSliced(differing(was, is));

@@ -32,7 +32,7 @@ const untakenBytes = 256 * 1024;
 const suspiciousBytes = 16 * 1024;
 /** Time after which a body that has only white space so far is passed on: the server keeps the connection open so. */
 const longestSpaceMs = 1_000;
-/** A server that closes an idle connection this soon after it got a request has not begun to work on it; later, it may have. */
+/** If a reused connection is closed this soon after the request was sent, the server has not begun to work on it; later, it may have. */
 const staleWithinMs = 1_000;
 /** A call that had at least this share of the total time counts as having had all of it. */
 const wholeTimeShare = 0.9;

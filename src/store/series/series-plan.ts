@@ -42,11 +42,11 @@ const steps = [
   { upToMs: 8 * dayMs, stepMs: hourMs },
   { upToMs: 32 * dayMs, stepMs: 6 * hourMs },
 ] as const;
-/** Longest span that is read from hours with all their names; for longer ones these are too many, and days are read. */
+/** Longest span with steps below a day, where cells have all names: for longer ones, blocks of hours are too many to read. */
 const longestOfDetailMs = 4 * dayMs;
-/** Longest span that is read from minutes for all keys of all models; for longer ones these are too many. */
+/** Longest span with steps below an hour, for all keys of all models: for longer ones, blocks of minutes are too many. */
 const longestOfWideMs = 12 * hourMs;
-/** Longest span that is read from minutes for all keys. */
+/** Longest span with steps below a day, for all keys: for longer ones, blocks of hours are too many. */
 const longestOfKeysMs = 8 * dayMs;
 /** Longest span with hourly steps; for longer ones, steps are days in UTC. */
 const longestOfHoursMs = 33 * dayMs;

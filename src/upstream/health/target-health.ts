@@ -67,7 +67,7 @@ export class UpstreamHealth {
   /** The circuits of refused credentials, by fingerprint. */
   readonly credentials = new Map<string, Circuit>();
   failedChecks = 0;
-  /** Whether the last active check of the upstream succeeded. */
+  /** Whether an active check has found the upstream well. */
   isChecked = false;
   /** What the active check complains about; undefined while the upstream is well. */
   down: string | undefined = undefined;

@@ -18,7 +18,7 @@ const probeEveryMs = 10_000;
 const callsBetweenProbes = 30;
 /** Share of the limit that a probe allows: fewer calls than the server can batch, whatever the limit is. */
 const probeShare = 0.7;
-/** Limits up to this one are small: one more call is then a large change. */
+/** Limits below this one are small: one more call is then a large change. */
 const smallLimit = 5;
 const smallProbeShare = 0.5;
 /** How long a probe waits until earlier calls have ended in all processes; calls are then measured for the same time. */

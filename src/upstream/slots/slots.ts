@@ -126,7 +126,7 @@ export class Slots {
     return this.#limits.queue + this.#borrowable;
   }
 
-  /** Slots that other processes may have to spare; calls do not queue for them. */
+  /** Slots that other processes may have to spare; calls that wait for these do not count towards the queue's limit. */
   get #borrowable(): number {
     return this.#ask === undefined || this.#isDenied ? 0 : Math.max(0, this.#limits.concurrency - this.#granted);
   }
@@ -139,7 +139,7 @@ export class Slots {
     return true;
   }
 
-  /** Sets the limit; running calls beyond it finish. `isDenied`: this process claimed more. */
+  /** Sets the limit; running calls beyond it finish. `isDenied`: the claim was not fully granted. */
   hold(held: number, isDenied: boolean): void {
     this.#granted = Math.min(held, this.#limits.concurrency);
     this.#learn();
