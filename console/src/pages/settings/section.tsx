@@ -35,7 +35,7 @@ export const Section = ({ title, about, action, children }: SectionProps) => (
   </Stack>
 );
 
-/** The frame around a setting: whether it can be changed here, and where it is declared if not. */
+/** Draws the frame around a setting: whether it can be changed here, and where it is declared if not. */
 export function SettingFrame({ id, children }: { readonly id: Setting['id']; children(setting: Setting): ReactNode }) {
   const { data, error, refetch } = useSettings();
   if (error !== null) return <Failed error={error} onRetry={() => void refetch()} />;

@@ -28,7 +28,7 @@ export interface How {
 
 export interface Shown {
   readonly turn: Turn;
-  /** Set for turns of a model. */
+  /** How the answer was produced; undefined for turns of the user. */
   readonly how: How | undefined;
 }
 
