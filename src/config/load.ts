@@ -76,7 +76,7 @@ export interface LoadedConfiguration {
 export interface FaultyConfiguration extends Pick<LoadedConfiguration, 'file' | 'files' | 'readAtMs'> {
   readonly ok: false;
   readonly faults: readonly Fault[];
-  /** The store's URL, if known: the store's elements may change the faults. */
+  /** The store's URL, if known; the configuration may have other faults once the store's elements are added. */
   readonly store: string | undefined;
 }
 

@@ -125,7 +125,7 @@ function chooseCoding({ bytes }: BuiltFile, accepted: string): Coding {
   return 'identity';
 }
 
-/** Whether a page is asked for. `Accept` decides, as a page's path may have dots like a file's; it also excludes lost API clients. */
+/** Whether a page is asked for. `Accept` decides, as a page's path may have dots like a file's; clients of the gateway's API send another. */
 function isPage(pathname: string, accept: string): boolean {
   return pathname === '/' || (accept.includes('text/html') && !/^\/(assets|v1|v2)\//.test(pathname));
 }

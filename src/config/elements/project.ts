@@ -17,7 +17,7 @@ export const projectSchema = mapping({
 
 export type ProjectEntry = z.output<typeof projectSchema>;
 
-/** Compiles projects, by their IDs. */
+/** Compiles all projects; the result has them by ID. */
 export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

@@ -193,7 +193,7 @@ export function unknownVariables(env: Environment, readNames: ReadonlySet<string
 const linkName = /_SERVICE_HOST$|_SERVICE_PORT(?:_[A-Z0-9_]+)?$|_PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?$/;
 const linkAddress = /^(?:tcp|udp|sctp):\/\//;
 
-/** Whether Kubernetes set a variable for a service of the namespace: one named `postern` or `postern-console` makes names like settings. */
+/** Whether Kubernetes set a variable: for a service named `postern` or `postern-console` its names look like those of settings. */
 function isServiceLink(variable: string, text: string): boolean {
   return linkName.test(variable) || (variable.endsWith('_PORT') && linkAddress.test(text));
 }

@@ -17,7 +17,7 @@ const largestFileBytes = 4 * 1024 * 1024;
 /** Largest file that is parsed in this thread: it takes a few milliseconds, and starting a thread would take longer. */
 const largestHereBytes = 64 * 1024;
 
-/** The thread's file, which the source tree and the build have under the same name. */
+/** The thread's file: TypeScript in the source tree, JavaScript in the build. */
 const entry = new URL(import.meta.url.endsWith('.ts') ? './source-thread.ts' : './source-thread.js', import.meta.url);
 
 /** A file as it was parsed last, without its faults and without the secrets of keys. */
