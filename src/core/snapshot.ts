@@ -61,7 +61,7 @@ export interface UpstreamLimits {
   readonly queue: number;
   /** How long each interactive call may wait for a slot; bulk calls wait until their deadline. */
   readonly queueTimeoutMs: number;
-  /** The share of the slots that bulk calls keep while interactive calls wait, as a fraction of 1. */
+  /** The least share of calls that bulk gets while interactive calls wait, as a fraction of 1. */
   readonly bulkShare: number;
 }
 
