@@ -49,7 +49,7 @@ test("an upstream's field name is never mapped to a field that the client did no
   assert.equal(await param('dimensions', { model: 'm', input: 'a', dimensions: null }), 'dimensions');
 });
 
-test("an upstream's arbitrary text or an ambiguous body is mapped to no field, and causes no error", async () => {
+test("names no field of the request where the upstream's error text names none or the body has it twice, and never throws", async () => {
   assert.equal(await clientParam('input', Buffer.from('{"input":1,"input":2}')), undefined);
   const long = Buffer.from(JSON.stringify({ pad: 'x'.repeat(600 * 1024), input: 'a' }));
   assert.equal(await clientParam('texts.0', long), 'input');

@@ -1,4 +1,4 @@
-/** Lets OpenAI clients use the base URLs of Ollama and OpenRouter. */
+/** Serves the OpenAI API also below the base paths that clients use for Ollama and OpenRouter. */
 
 import { defineClientApi } from '../core/client-api.ts';
 import { isOpenai } from '../core/label.ts';

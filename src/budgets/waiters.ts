@@ -37,7 +37,7 @@ export class Waiters {
     return this.#waiting.length === 0 && this.#pausing.length === 0;
   }
 
-  /** The sum that waiting requests need, without those in a pause. */
+  /** The sum that waiting requests need, without those that were refused by the store and pause before they ask again. */
   get nanos(): number {
     return this.#waiting.reduce((sum, { nanos }) => sum + nanos, 0);
   }

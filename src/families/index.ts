@@ -18,7 +18,7 @@ function withChat(family: Family): Family {
   const { chat, chatFacts, chatAuth, chatModel, offers, bridges } = family;
   if (chat === undefined) return family;
   const pathFor = (options: Options): string => (typeof chat === 'string' ? chat : chat(options));
-  /** What is different in the family's chat from its other operations. */
+  /** Fields of the chat offer that differ from the offers of the family's other operations. */
   const differing: Partial<Offer> = {
     ...(chatAuth !== undefined && { asChat: true }),
     ...(chatModel !== undefined && { resource: chatModel }),

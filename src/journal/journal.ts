@@ -67,7 +67,7 @@ const mostLateBytes = 16 * 1024 * 1024;
 const lookEveryMs = 20;
 /** After failures in this many segments, the journal stops writing for now. */
 const mostTries = 2;
-/** Limit of positions of failed attempts that are recorded for the reader. */
+/** Limit of the positions of failed writes of a frame that are recorded, so that the reader ignores what was written there. */
 const mostPositions = 64;
 /** Free space for a new exchange: with less, the journal counts as failing. */
 const usualFrameBytes = 4_096;

@@ -12,7 +12,7 @@ export interface Waiting {
   readonly rows: number;
 }
 
-/** One entry for each slot that has rows for this store. */
+/** Counts the rows that wait for import into this store, one entry for each journal slot (directory of a process) that has some. */
 export async function readWaitingRows(
   directory: string,
   { ledger, settings }: Pick<Store, 'ledger' | 'settings'>,

@@ -129,7 +129,7 @@ class WaitingBody implements LeaseWaiter, ClientWork {
   readonly #seeker: LeaseRequest;
   readonly #ending: Ending;
   #timer: NodeJS.Timeout | undefined = undefined;
-  /** The client's work before the wait began, restored afterwards. */
+  /** The work that would be stopped when the client leaves, as set before this wait began; restored afterwards. */
   #before: ClientWork | undefined = undefined;
   #isOver = false;
 

@@ -47,7 +47,7 @@ const oneSliceBytes = 32 * 1024;
 /** Limit of a field with an ID; no ID is longer, even if every character is escaped. */
 const longestFieldBytes = 4_096;
 
-/** Finds the objects. `isStrict`: refuses other spellings, as upstreams read them differently. Throws for what no client can own. */
+/** Finds the stored objects that a request names. `isStrict`: refuses field names in another spelling, which upstreams read differently. Throws for objects that no client can own. */
 export function namedObjectsIn(
   question: Question,
   { row: { objectNames } }: Route,

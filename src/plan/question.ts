@@ -50,7 +50,7 @@ export interface Question {
 export interface Form {
   readonly body: CallBody;
   readonly bytes: number;
-  /** Position of the model's name; undefined where the form has none. */
+  /** Position of the model's name in the multipart form; undefined where the form has none. */
   readonly model: NameSpan | undefined;
   /** Parts in which some upstream would read the name of another model. */
   readonly others: readonly NamedModel[];

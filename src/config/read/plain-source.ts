@@ -91,7 +91,7 @@ function readAtom(text: string, at: number, plain: RegExp, writer: ColumnWriter)
   return end;
 }
 
-/** Writes a list or mapping in brackets; returns where it ends. */
+/** Reads a YAML list or mapping in brackets and passes it to the writer; returns where it ends in the source. */
 function readFlow(reading: Reading, at: number, within: keyof typeof gaps): number {
   const { text, writer, deepest } = reading;
   const skip = (from: number): number => endOf(gaps[within], text, from) ?? from;

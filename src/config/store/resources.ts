@@ -49,7 +49,7 @@ interface StoredChunk extends Chunk {
 }
 
 const mostInChunk = 32;
-/** The chunks of the load before. */
+/** The chunks that the previous load made; those whose resources are unchanged are used again. */
 let storedChunks: readonly StoredChunk[] = [];
 
 /** The store's elements in chunks; new elements replace those of the same name, or are appended. */

@@ -114,7 +114,7 @@ export interface ObjectNames {
   readonly fields: readonly string[];
   /** Fields, in any object of the body, that name one by a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
-  /** Positions (dotted names, `*` for any element of a list) whose texts are names, by the field's usual name. */
+  /** Further positions of such names: dotted paths (`*`: any element of a list), each with the field it counts as, such as `voice.id` with `voice`. */
   readonly texts?: Readonly<Record<string, string>>;
   /** Positions whose texts are names where they begin with `gs:`: addresses in the operator's cloud storage. */
   readonly links?: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-/** Reads responses that nobody waits for a moment longer, so that their cost is known. */
+/** Lets the sub-calls of a request that has failed already be read on for a short time, to learn what they cost. */
 
 /** Limit of responses that are read on at the same time, in one process. */
 const mostCalls = 256;

@@ -1,4 +1,4 @@
-/** Finds content of a chat that is outside its body or not billed as text, without parsing the rest. */
+/** Finds what a chat request refers to outside its body (files, earlier answers, tools) or what is not billed as text (images, sound), without parsing the rest. */
 
 import { Buffer } from 'node:buffer';
 import type { HostedTools } from '../../core/accounting/price.ts';
@@ -83,7 +83,7 @@ const isOfClient = (type: unknown): boolean =>
 const longestToolsBytes = 512 * 1024;
 
 interface Tools {
-  /** The field that requests hosted tools without a reported count; undefined where there is none. */
+  /** Request field that asks for tools run by the service, whose calls the service does not report; undefined where there is none. */
   readonly hosted: string | undefined;
   /** Hosted tools whose calls are reported; undefined where there are none. */
   readonly reported: HostedTools | undefined;

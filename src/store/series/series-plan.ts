@@ -26,7 +26,7 @@ export interface SeriesPlan {
   readonly firstMs: number;
   readonly steps: number;
   readonly section: Section;
-  /** The section for sums over all lines, which may have fewer names than that for the lines. */
+  /** The section from which totals over all lines of a chart are read; it may be grouped by fewer names than `section`. */
   readonly totalSection: Section;
   readonly intervals: readonly Interval[];
 }

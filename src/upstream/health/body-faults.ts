@@ -8,7 +8,7 @@ export class BodyFaults {
   #body: string | undefined = undefined;
   /** Whether a second body has failed too. */
   #isProven = false;
-  /** How often the first body was answered with 503 or 529. */
+  /** How often the request body that failed first was answered with 503 or 529. */
   #unavailable = 0;
 
   /** How many failures to count now. They count, earlier ones too, once two bodies failed, or one got 503 or 529 (`isUnavailable`) three times. */

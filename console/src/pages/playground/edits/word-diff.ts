@@ -49,7 +49,7 @@ function joinChanges(parts: readonly DiffPart[]): DiffPart[] {
   return joined;
 }
 
-/** Whether words were both removed and added here; a word that was only added stays where it is. */
+/** Whether a removed part is followed by an added one, so that both are shown as one change. */
 const isChange = (parts: readonly DiffPart[], at: number): boolean =>
   parts[at]?.kind === 'removed' && parts[at + 1]?.kind === 'added';
 
