@@ -7,6 +7,7 @@ import type { OidcSettings } from '../../core/snapshot.ts';
 import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import { Problem } from '../problem.ts';
+import { signInRefused } from './sessions.ts';
 
 export interface OidcPerson {
   /** The provider's issuer and subject, which never change for a person. */
@@ -217,9 +218,7 @@ async function join(person: OidcPerson, settings: OidcSettings, store: Members):
   return member;
 }
 
-function refused(why: string): Problem {
-  return new Problem('sign_in_failed', { detail: `You are not signed in: ${why}.` });
-}
+const refused = (why: string): Problem => signInRefused(`You are not signed in: ${why}.`);
 
 export type OidcSignIn = ReturnType<typeof createOidcSignIn>;
 

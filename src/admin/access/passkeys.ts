@@ -5,6 +5,7 @@ import type { StoredMember, StoredPasskey } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Problem } from '../problem.ts';
+import { signInRefused } from './sessions.ts';
 
 /** What a device returned, in the JSON form of the browser's API; the library validates it. */
 type BrowserJson = Readonly<Record<string, unknown>>;
@@ -134,9 +135,7 @@ function needHost(consoleUrl: string): string {
   });
 }
 
-function notFitting(why: string): Problem {
-  return new Problem('sign_in_failed', { detail: `The passkey ${why}.` });
-}
+const notFitting = (why: string): Problem => signInRefused(`The passkey ${why}.`);
 
 const goodMs = 5 * 60_000;
 const mostOpen = 10_000;

@@ -7,7 +7,7 @@ import { type Call, implement } from '../../implement.ts';
 import { Problem } from '../../problem.ts';
 import * as contract from '../contract/access.ts';
 import { admitPerson, isPerson, type OidcMemo, type OidcProver, oidcMemo } from '../oidc.ts';
-import { type OpenedSession, readOnlyCookie } from '../sessions.ts';
+import { type OpenedSession, readOnlyCookie, signInRefused } from '../sessions.ts';
 import { asMember, checkAuthentication } from '../sign-in.ts';
 
 const { path } = contract.beginOidc;
@@ -32,7 +32,7 @@ export const endOidc = implement(contract.endOidc, async (call) => {
   const isSecure = isSecureAt(call.context.access.consoleUrl(call.headers));
   const kept = readMemo(call.headers, isSecure);
   return leading(kept?.proves === undefined ? '/' : toPage(kept.page), async () => {
-    if (kept === undefined) throw new Problem('sign_in_failed', { detail: tookTooLong });
+    if (kept === undefined) throw signInRefused(tookTooLong);
     const opened = await (kept.proves === undefined ? signIn(kept, call) : prove(kept, kept.proves, call));
     const forget = `${memoCookieOf(isSecure)}=; Max-Age=0; ${memoAttributesOf(isSecure)}`;
     return leadTo(toPage(kept.page), [opened.cookie, forget]);
@@ -54,7 +54,7 @@ async function prove(kept: OidcMemo, { memberId, sessionId }: OidcProver, call: 
   const proving = async () => {
     const person = await flow.end(urlOf(call), kept);
     const provedAtMs = checkAuthentication(person.authenticatedAtMs, clock.nowMs());
-    if (!(await isPerson(person, memberId, store))) throw new Problem('sign_in_failed', { detail: notTheSame });
+    if (!(await isPerson(person, memberId, store))) throw signInRefused(notTheSame);
     const member = await admitPerson(person, settings, store);
     // The browser does not send the session's cookie along when it comes from another site: the former one is ended by its ID.
     await store.sessions.end(sessionId, member.id);
