@@ -2,16 +2,17 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { createClient } from '@redis/client';
+import { codeOf } from '../../../../src/lib/thrown.ts';
 import type { Trace } from './canaries.ts';
 
 /** The file, and what stands beside it. */
 export function readSqliteFiles(file: string): Trace[] {
-  return ['', '-wal', '-shm', '-journal']
-    .map((end) => file + end)
-    .filter((path) => existsSync(path))
-    .map((path) => ({ location: path.slice(path.lastIndexOf('/') + 1), bytes: readFileSync(path) }));
+  return ['', '-wal', '-shm', '-journal'].flatMap((end) => {
+    const bytes = readUnlessDeleted(file + end);
+    return bytes === undefined ? [] : [{ location: `${basename(file)}${end}`, bytes }];
+  });
 }
 
 /** As `pg_dump` writes it: statements, all of it in the open. */
@@ -42,16 +43,27 @@ function findDump(): string {
   return join(location, 'pg_dump');
 }
 
-/** All files of all locations, without the zeros at their ends. */
+/** All files of a journal, without the zeros at their ends. */
 export function readJournals(directory: string): Trace[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => {
-      const bytes = readFileSync(join(entry.parentPath, entry.name));
+    .flatMap((entry) => {
+      const bytes = readUnlessDeleted(join(entry.parentPath, entry.name));
+      if (bytes === undefined) return [];
       let end = bytes.length;
       while (end > 0 && bytes[end - 1] === 0) end--;
-      return { location: `journal ${entry.name}`, bytes: bytes.subarray(0, end) };
+      return [{ location: `journal ${entry.name}`, bytes: bytes.subarray(0, end) }];
     });
+}
+
+/** A running gateway deletes the journal files that the ledger has imported, also between listing and reading. */
+function readUnlessDeleted(file: string): Buffer | undefined {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Every key with its value, and the connected clients. */
