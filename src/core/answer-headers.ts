@@ -5,7 +5,6 @@ interface HeaderClass {
   readonly why: string;
   /** Header names in lower case; a name with `*` at the end matches every name with that beginning. */
   readonly names: readonly string[];
-  /** Matches further names, by their form. */
   readonly form?: RegExp;
 }
 

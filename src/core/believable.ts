@@ -1,4 +1,4 @@
-/** Checks an upstream's usage against the gateway's estimate: a lower count may be right, an impossible one is dropped. */
+/** Checks the token counts that an upstream reported against the gateway's estimate, and drops those that are impossible. */
 
 import type { Usage } from './accounting/usage.ts';
 import type { Exchange } from './exchange.ts';

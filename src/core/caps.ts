@@ -7,7 +7,6 @@ export type Measure = (typeof measures)[number];
 export const rateWindows = ['minute', 'day'] as const;
 export type RateWindow = (typeof rateWindows)[number];
 
-/** The names of limits in the configuration: the rates, and the number of simultaneous exchanges. */
 export type LimitName = `${Measure}_per_${RateWindow}` | 'concurrency';
 
 export const limitNames: readonly LimitName[] = [
@@ -37,7 +36,6 @@ export interface Budget {
 
 export interface Caps {
   readonly rates: readonly Rate[];
-  /** Maximum of simultaneous exchanges. */
   readonly concurrency: number | undefined;
   /** At most one budget for each period. */
   readonly budgets: readonly Budget[];

@@ -11,7 +11,7 @@ import type { Query, QueryGrammar } from './query.ts';
 import type { ModelIndex, ResolvedModel } from './snapshot.ts';
 import type { ApiWords, RerankShape } from './translation.ts';
 
-/** An error, the gateway's or an upstream's, that a client API writes in its own format. */
+/** An error, of the gateway or an upstream, for a client API to write in its own format. */
 interface SaidOfError {
   readonly status: number;
   readonly message: string;
@@ -40,9 +40,8 @@ export interface WrittenAnswer {
   readonly headers?: readonly string[];
 }
 
-/** A request field that not every upstream supports; upstreams without it are not called. */
+/** A request field that not every upstream supports: upstreams without it are not called. */
 export interface Demand {
-  /** The client's name for the field. */
   readonly field: string;
   /** What is missing, to complete the sentence "none of its upstreams ...". */
   readonly what: string;
@@ -90,11 +89,11 @@ export interface AskedModel {
 /** One path of a client API that maps to an operation. Kinds of fields are written as in `Route`. */
 export interface ApiMapping {
   readonly operation: Operation;
-  /** The first path is the mapping's name in the ledger and the metrics; others may hold `{model}`. */
+  /** The first path names the mapping in the ledger and the metrics; the other paths may hold `{model}`. */
   readonly paths: readonly [string, ...string[]];
   readonly required?: Readonly<Record<string, string>>;
   readonly optional?: Readonly<Record<string, string>>;
-  /** Fields that are read, but checked by `enter` alone. */
+  /** Fields whose values are read, but validated by `enter` alone. */
   readonly watched?: readonly string[];
   /** Text for the OpenAPI document. */
   readonly summary: string;
@@ -124,7 +123,6 @@ export interface SeenModel {
   readonly operations: readonly Operation[];
   /** Context length in tokens, where the operator set it. */
   readonly context: number | undefined;
-  /** The names that the upstreams have for the model. */
   readonly upstreamNames: readonly string[];
 }
 
@@ -135,9 +133,7 @@ export interface EndpointView {
   find(name: string): SeenModel;
   defaultModel(operation: Operation): string | undefined;
   readonly modelInPath: string | undefined;
-  /** The request's query parameters that the endpoint declares. */
   readonly query: Query;
-  /** The request's body; empty where the method has none. */
   readonly body: JsonObject;
   readonly version: string;
 }
@@ -152,7 +148,6 @@ interface EndpointAddress {
 }
 
 export interface JsonEndpoint extends EndpointAddress {
-  /** Returns the response document, or a promise of it. */
   show(view: EndpointView): unknown;
 }
 
@@ -197,7 +192,6 @@ export interface ClientApi {
   error?(said: SaidOfError): JsonObject;
 }
 
-/** Fields that a definition may leave out. */
 type Lists = 'grounds' | 'mappings' | 'fixedEndpoints' | 'modelLists';
 
 export function defineClientApi(clientApi: Omit<ClientApi, Lists> & Partial<Pick<ClientApi, Lists>>): ClientApi {
@@ -260,7 +254,6 @@ export const notServed = (message: string): GatewayError =>
 
 interface PassedOn extends Omit<ApiMapping, 'enter'> {
   readonly passes: Passage;
-  /** The error message where no upstream speaks the wire format. */
   readonly refusal: string;
 }
 

@@ -9,15 +9,13 @@ export interface CustomRoute {
   readonly method: 'GET' | 'POST';
   /** The path at the upstream, for any family; `{model}` stands for the upstream's name for the model. */
   readonly offer: { readonly path: string };
-  /** The route's name in ledger and log. */
   readonly label: string;
-  /** IDs of the only upstreams that the route may call; any upstream where undefined. */
+  /** IDs of the only upstreams that the route may call; undefined: any upstream. */
   readonly upstreams: ReadonlySet<string> | undefined;
   readonly model: CustomModelSource;
   readonly lane?: Lane | undefined;
   readonly takesForms: boolean;
   readonly query: QueryGrammar | undefined;
-  /** Timeouts that override the upstream's. */
   readonly timeouts: {
     readonly connectMs?: number;
     readonly firstByteMs?: number;

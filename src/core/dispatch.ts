@@ -8,7 +8,6 @@ import type { Lane } from './lane.ts';
 import type { CallEnd, Listening } from './outcome.ts';
 import type { Credential, Model, Target, Upstream } from './snapshot.ts';
 
-/** A target, with its offer for the requested route. */
 export interface Candidate {
   readonly target: Target;
   readonly offer: Offer;
@@ -44,7 +43,6 @@ export interface WaitingCall {
   readonly work: number;
 }
 
-/** A call that waits for a rate limit of an upstream. */
 export interface PacedCall extends WaitingCall {
   /** Tells the call to try again now; it then calls `wait` or `done` soon. */
   resume(): void;
@@ -60,7 +58,6 @@ export interface Pacing {
   done(call: PacedCall): void;
 }
 
-/** The facts of an exchange that decide its position in a queue. */
 export type Caller = Pick<Exchange, 'lane' | 'key' | 'estimate' | 'queuedMs'>;
 
 /** The position of an exchange among waiting calls. It keeps no reference to the request body. */
@@ -93,7 +90,7 @@ export class CallerCall implements WaitingCall {
 /** Longest end of a body that is fingerprinted: of longer bodies only both ends are, as hashing megabytes would delay the call. */
 const markedEndBytes = 64 * 1024;
 
-/** Which targets, upstreams and credentials one exchange has tried and will not try again. */
+/** Records which targets, upstreams and credentials one exchange has tried and will not try again. */
 export class Tried extends CallerCall {
   readonly #body: Buffer;
   #bodyMark: string | undefined = undefined;
@@ -106,7 +103,7 @@ export class Tried extends CallerCall {
   busy: Target | undefined = undefined;
   /** The only target that the next call may go to, because the call is to be repeated there. */
   only: Target | undefined = undefined;
-  /** Set when all targets are in cooldown and one was chosen all the same; others may then be chosen too. */
+  /** All targets were in cooldown and one was called all the same; other targets in cooldown may then be called too. */
   resorted = false;
   /** Calls sent: from the second on, each counts against the retry budget. */
   sent = 0;
@@ -130,7 +127,6 @@ export class Tried extends CallerCall {
     this.#upstreams.push(id);
   }
 
-  /** After a pause, permits again the upstreams that had no free slot or asked for the pause. */
   paused(): void {
     this.#upstreams = undefined;
     this.#leases = undefined;
@@ -184,7 +180,6 @@ export interface AnsweredFailure {
 export interface TargetLease extends CallEnd {
   readonly candidate: Candidate;
   readonly credential: Credential;
-  /** Takes a slot of the upstream; waits where none is free. */
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<'entered' | 'too-late' | 'client-gone'>;
   /** Takes a slot if one is free; else false, and the lease is over. */
   enterAtOnce(): boolean;
@@ -194,13 +189,11 @@ export interface TargetLease extends CallEnd {
   withdraw(): void;
   /** Reports a good answer, or an error that is the client's fault. `usedUpForMs`: how long the target's rate limit is used up. */
   served(firstByteMs: number, usedUpForMs?: number): void;
-  /** Reports that the connection failed before the request reached the upstream. */
   notSent(why: string): void;
   /** Reports a failure. `wire`: the connection failed, broke off or went silent; `answer`: an error status. */
   failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void;
   /** Takes a reported failure back: the request turned out to be at fault, not the target. */
   excused(): void;
-  /** Reports that the upstream is not ready yet. */
   loading(why: string): void;
   /** Reports too many calls for this credential at this target. */
   limited(why: string, cooldownMs?: number): void;
@@ -208,7 +201,6 @@ export interface TargetLease extends CallEnd {
   rejected(why: string): void;
   /** Reports no outcome: the client left, another call was faster, or an idle connection had just been closed. */
   dropped(): void;
-  /** Reports that another call was faster, after so long. */
   outrun(afterMs: number): void;
   /** The 95th percentile of recent times to the first byte; undefined while too few are known. */
   percentile95Ms(): number | undefined;

@@ -19,7 +19,7 @@ export interface ShadowAgreement {
   readonly overlap: number | null;
   /** Mean of Kendall's tau over the scores of each query. */
   readonly ranks: number | null;
-  /** Share of texts that both models flag, or that neither flags. */
+  /** Share of texts for which both models agree whether the text is flagged. */
   readonly verdicts: number | null;
 }
 
@@ -42,11 +42,9 @@ export interface DriftState {
   readonly canaries: readonly CanaryState[];
 }
 
-/** A request that the gateway makes for itself. */
 export interface OwnInquiry {
   readonly operation: Operation;
   readonly model: string;
-  /** The body, as a client would send it. */
   readonly body: Buffer;
   readonly only?: Target;
   readonly on: 'shadow' | 'canary';
@@ -56,14 +54,12 @@ export interface OwnInquiry {
 export type AskForOurselves = (inquiry: OwnInquiry) => Promise<Buffer>;
 
 export interface Drift {
-  /** Whether a copy of this answered request goes to the model's shadow. */
   isShadowed(exchange: Exchange): boolean;
-  /** Sends the request to the shadow, and compares both answers. */
   compare(exchange: Exchange, body: Buffer, answer: Buffer): void;
   state(): DriftState;
 }
 
-/** The name of the store's setting that holds a target's first answers to a canary's texts. */
+/** The name of the store's setting that holds a target's first vectors for a canary's texts. */
 export const canaryBaseline = (model: string, upstream: string, upstreamModel: string): string =>
   `canary:${JSON.stringify([model, upstream, upstreamModel])}`;
 

@@ -36,16 +36,14 @@ export class Exchange {
   begun: Beginning | undefined = undefined;
   /** The shape of answers and errors: chosen by the client's header, else by the path, the key or the model. */
   shape: RerankShape | undefined = undefined;
-  /** Replaces `shape` in errors that the gateway writes. */
+  /** The shape of errors that the gateway writes, in place of `shape`. */
   errorShape: RerankShape | undefined = undefined;
-  /** The client API through which the request came. */
   clientApi: ClientApi | undefined = undefined;
   clientAddress: string | undefined = undefined;
   /** The mark that upstream calls of this request carry, to refuse loops: see loop-mark.ts. */
   loopMark = '';
   /** The trace of this request; undefined where no traces are kept. */
   trace: ExchangeTrace | undefined = undefined;
-  /** The lane that the request asks for. */
   askedLane: Lane | undefined = undefined;
   /** The lane that the request is in: decides which calls go first where they wait for an upstream. */
   lane: Lane = 'interactive';
@@ -63,7 +61,6 @@ export class Exchange {
   target: Target | undefined = undefined;
   /** The upstream goes on working in the background: polling settles the cost. */
   goesOn = false;
-  /** The credential of the call whose answer the client gets. */
   credential: Credential | undefined = undefined;
   attempts = 0;
   /** Records of calls to targets; empty where the first call succeeded. */
@@ -76,7 +73,6 @@ export class Exchange {
   saved: Exchange | undefined = undefined;
   /** The usage sent to the client is approximate: it includes cached items, or shares of counts of a joint call. */
   isUsageAbout = false;
-  /** How the cache was used; undefined where no cache is on. */
   cacheUse: CacheUse | undefined = undefined;
   /** Monotonic times of sending the call and of the answer's first byte; 0 before. */
   sentAtMs = 0;
@@ -84,7 +80,6 @@ export class Exchange {
 
   /** The answer carries rate headers of the gateway's own limits. */
   hasOwnRates = false;
-  /** The status sent to the client; 0 before the answer. */
   status = 0;
   requestBytes = 0;
   responseBytes = 0;
@@ -148,7 +143,6 @@ export interface ExchangeTrace {
 
 /** Read access to a client request's headers. */
 export interface RequestHeaders {
-  /** All values of a repeated header, joined as a list. `name` in lower case. */
   get(name: string): string | undefined;
   has(name: string): boolean;
   /** Cached header lines for every upstream: reused for the next request with the same head. */

@@ -20,7 +20,6 @@ export const bearer = (): Auth => ({ header: 'authorization', prefix: 'Bearer ' 
 /** A family's own setting under `upstreams[].options`. */
 export interface FamilyOption {
   readonly description: string;
-  /** The valid values of the option; without them, any text that fits in a segment of a URL. */
   readonly values?: readonly string[];
   readonly pattern?: RegExp;
   /** For people: a description of the pattern. */
@@ -33,7 +32,7 @@ export interface FamilyOption {
 /** The call to sign, just before it is sent. */
 export interface SignedCall {
   readonly url: string;
-  /** Header names and values in turn. */
+  /** Header names, each followed by its value. */
   readonly headers: readonly string[];
   readonly body: Buffer;
 }
@@ -54,7 +53,7 @@ export interface SigningGround {
 
 /** Makes authentication headers (names and values in turn) for a call from a secret. Throws where it cannot. */
 export type Signer = ((call: SignedCall, tools: SigningTools) => readonly string[] | Promise<readonly string[]>) & {
-  /** Texts that no answer may contain: parts of the secret, and values made of it. The same array until it grows. */
+  /** Texts that no answer may contain: parts of the secret, and values made of it. The array is the same object until it grows. */
   readonly secrets?: () => readonly string[];
 };
 
@@ -78,7 +77,7 @@ export interface Offer {
   readonly resource?: (name: string) => string;
   /** The methods after the model in the path that are supported, where the path has `{verb}`; all where undefined. */
   readonly verbs?: readonly string[];
-  /** The upstream is a server of one model, and its bodies have no `model`. */
+  /** The upstream serves a single model, and its request bodies have no `model`. */
   readonly namesNoModel?: true;
   /** The credential is sent as in the family's chat, where chat takes it in another form. */
   readonly asChat?: true;
@@ -135,9 +134,7 @@ export interface ModelList {
 
 export interface Family {
   readonly id: string;
-  /** For people: the family's name in lists and documents. */
   readonly title: string;
-  /** The default base URL; undefined where each upstream has its own, or needs none. */
   readonly baseUrl?: string;
   /** Computes the base URL from the options; `baseUrl` applies where it returns undefined. */
   readonly addressFor?: (options: Options) => string | undefined;
@@ -229,7 +226,6 @@ export function mayMeanExhaustion(status: number): boolean {
 interface Exhaustion {
   /** Exact values of `error.code` or `error.type`. */
   readonly codes: readonly string[];
-  /** Beginnings of `error.message`. */
   readonly messages: readonly string[];
 }
 

@@ -30,6 +30,5 @@ export interface KeyJudge {
     key: Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & { readonly name?: string | undefined },
     snapshot: Snapshot,
   ): readonly string[];
-  /** The position in the configuration file that declares the key; undefined where none does. */
   positionOf(id: string): FilePosition | undefined;
 }

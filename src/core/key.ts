@@ -7,7 +7,7 @@ import { type Operation, operations } from './operations/index.ts';
 import { type RerankShape, rerankShapes } from './translation.ts';
 
 export interface KeyTerms {
-  /** IDs of models that the key may use, each with at most one `*`. */
+  /** IDs of models that the key may use; each may have one `*`. */
   readonly models: readonly string[];
   /** Operations that the key may use; undefined: every operation. */
   readonly operations: readonly Operation[] | undefined;
@@ -53,7 +53,6 @@ export const bareKey = (id: string, managedBy: KeyRecord['managedBy']): KeyRecor
   captureMs: undefined,
 });
 
-/** Validates limits and budgets as in the configuration file. */
 const capsDocument = z.object({
   limits: z
     .record(z.string(), z.number())
@@ -69,7 +68,6 @@ const capsDocument = z.object({
 
 export type CapsDocument = z.output<typeof capsDocument>;
 
-/** Validates a key's settings as in the configuration file, except the expiry; absent fields are unset. */
 export const keyTermsDocument = z.object({
   project: z.string().optional(),
   models: z.array(z.string()).describe('Public IDs, each with one `*` at most.'),

@@ -13,7 +13,6 @@ interface HasLane {
   readonly lane?: Lane | undefined;
 }
 
-/** The lane in the request header's value; undefined where the request has none. */
 export function readLane(value: string | undefined): Lane | undefined {
   if (value === undefined) return undefined;
   const lane = lanes.find((one) => one === value.trim().toLowerCase());

@@ -79,7 +79,7 @@ export interface ListSought {
   readonly resolved: ResolvedModel;
   readonly body: Buffer;
   readonly list: JsonField;
-  /** What changes the answer besides the items: the shape, fields of a client API, the permitted upstreams. */
+  /** What determines the answer besides the items: the shape, fields of a client API, the permitted upstreams. */
   readonly identity: string;
 }
 
@@ -95,7 +95,6 @@ export interface Remembered {
 
 /** A request whose list may be split. */
 export interface ListAsked extends ListSought {
-  /** The targets that may serve the request, the best first. */
   readonly candidates: readonly Candidate[];
   /** The result of `lookUp`; without it, items are looked up in the cache when they are needed. */
   readonly remembered: Remembered | undefined;
@@ -103,7 +102,6 @@ export interface ListAsked extends ListSought {
   readonly mayPass: boolean;
   /** The client's cache control: request cached items again (`no-cache`), and also do not store them (`no-store`). */
   readonly freshness: 'no-cache' | 'no-store' | undefined;
-  /** The deadline of the request, on the monotonic clock. */
   readonly deadlineMs: number;
   /** Sends the unchanged request to a target that can take it; bytes pass. */
   asOne(fits?: (candidate: Candidate) => boolean): Promise<Answer>;
@@ -122,7 +120,6 @@ export interface ListAnswered {
   readonly bytes: Buffer;
   /** The parts that were called; the first one's head becomes the answer's. Empty where every item was in the cache. */
   readonly parts: readonly ReadPart[];
-  /** How the cache was used; undefined where no cache is on. */
   readonly cacheUse: CacheUse | undefined;
   /** For each item from the cache: the usage counts from when it was computed, by their paths in an answer. */
   readonly saved: readonly ReadonlyMap<string, string>[];
@@ -137,13 +134,11 @@ export interface ListAnswered {
 }
 
 export interface Lists {
-  /** Looks items up; undefined where nothing can be in the cache. Throws a `GatewayError` for a fault of the client. */
   lookUp(sought: ListSought): Promise<Remembered | undefined>;
   /** Answers a list. Returns an `Answer` where one passes unchanged, or is an error for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;
   /** Reports how often the cache of each model (by ID) was cleared: items stored under a lower count are dropped. */
   cleared(counts: ReadonlyMap<string, number>): void;
-  /** The size of this process's cache. */
   state(): { readonly items: number; readonly bytes: number };
   close(): void;
 }

@@ -9,7 +9,6 @@ export interface MemoryLease {
   readonly bytes: number;
   /** Enlarges the lease to `bytes` in all, at once; returns false and changes nothing where there is no memory. Never waits. */
   growTo(bytes: number): boolean;
-  /** Releases the part of the lease beyond `bytes`. */
   shrinkTo(bytes: number): void;
   /** Releases the whole lease. Idempotent. */
   release(): void;
@@ -17,7 +16,6 @@ export interface MemoryLease {
 
 /** Which key asks for memory, and how long the request may wait. */
 export interface LeaseRequest {
-  /** The ID of the key whose share of the memory is used. */
   readonly key: string;
   readonly client: Listening;
   readonly waitMs: number;

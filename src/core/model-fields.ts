@@ -67,7 +67,6 @@ export const modelHeaders: readonly { readonly name: string; readonly readBy: st
 
 const beside = new Set(modelFields.flatMap(({ name, isBeside }) => (isBeside ? [name] : [])));
 
-/** Whether a field names a model for a part of the work only. */
 export const isForPart = (param: string): boolean => beside.has(param.split(/[.[]/, 1)[0] ?? '');
 
 /** Reduces a name to one spelling of those that a lenient reader accepts, such as `modelName` and `Model_Name`. */
@@ -85,7 +84,6 @@ export const isCalledLikeModel = (name: string): boolean => calledLikeModels.tes
 
 const headersForModels = new Set(modelHeaders.map(({ name }) => name));
 
-/** Whether a header (in lower case) may name a model. */
 export const isHeaderForModel = (name: string): boolean => headersForModels.has(name) || isCalledLikeModel(name);
 
 /** Names of a client's own data inside a container: schemas, examples and contents, in which no service looks for a model. */

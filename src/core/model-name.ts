@@ -1,8 +1,8 @@
 /** Decides which model names are valid: a name can never act as a path, and patterns with `*` match only safe names. */
 
-/** For a class of characters: those that are invisible or change the direction of others, so that no name looks like another. */
+/** Characters, for a regular expression's class, that are invisible or change the direction of others: no name may look like another. */
 export const unseen = String.raw`\u200b\u2028-\u202e\u2060-\u2069\ufeff`;
-/** For the beginning of a pattern: the name is not blank. Ignorable characters fill no space, U+2800 fills it with nothing. */
+/** Beginning of a regular expression: the name is not blank. Characters that Unicode ignores do not count, nor does the empty pattern U+2800. */
 export const notBlank = String.raw`^(?=.*[^\s\p{DI}\u2800])`;
 /** Matches names of people and their things that are visible. */
 export const visibleName = new RegExp(String.raw`${notBlank}[^\p{Cc}\p{Cs}${unseen}]+$`, 'u');

@@ -6,9 +6,7 @@ import type { Route } from './route.ts';
 import type { StoredKind } from './store/stored-objects.ts';
 
 export interface ObjectRoute {
-  /** Whether the route creates an object, lists objects, or is about the one whose ID is in the path. */
   readonly action: 'make' | 'list' | 'about';
-  /** The method of the route; HEAD is served as GET. */
   readonly method: 'GET' | 'POST' | 'DELETE';
   readonly kind: StoredKind;
   /** The route that creates such objects; its path at the upstream is the same. */
@@ -24,7 +22,6 @@ export interface ObjectRoute {
   readonly records: ObjectRecords;
   /** A successful request deletes the object. */
   readonly forgets: boolean;
-  /** Text for the OpenAPI document. */
   readonly summary: string;
 }
 

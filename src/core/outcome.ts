@@ -61,7 +61,6 @@ export interface AnswerSink {
   onChunk(chunk: Buffer): boolean;
   /** The body is complete; trailers are names and values in turn. */
   onEnd(trailers: readonly string[]): void;
-  /** The upstream broke off: nothing more follows. */
   onBroken(failure: Failure): void;
 }
 
@@ -99,7 +98,6 @@ export interface Answer {
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
-  /** The cause, for the log only. */
   readonly cause: string;
   /** A kept-alive connection was closed before any byte of an answer: this may be no fault at all. */
   readonly stale?: true;
@@ -146,7 +144,6 @@ export type Outcome =
       readonly unsent?: true;
     };
 
-/** Receives a call's outcome once. */
 export interface OutcomeWaiter {
   onOutcome(outcome: Outcome): void;
 }

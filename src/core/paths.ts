@@ -5,11 +5,10 @@ const nameInPath = /\{(model|id)(?:=([\w/]+\/)\*)?\}/;
 
 interface PathParts {
   readonly before: string;
-  /** `model` or `id`: what the name in the path is of; undefined where there is none. */
+  /** `model` or `id`: what the placeholder in the path stands for; undefined where the path has none. */
   readonly what: string | undefined;
-  /** Prefix that belongs to the name. */
+  /** Prefix that belongs to the name, such as `tunedModels/`. */
   readonly beginning: string;
-  /** The path after the name; undefined where the template has no name. */
   readonly suffix: string | undefined;
 }
 
@@ -18,7 +17,6 @@ export function readPath(path: string): PathParts {
   return { before, what, beginning, suffix };
 }
 
-/** A path that is in use already. */
 export interface TakenPath {
   readonly path: string;
   /** Another path that does the same: a custom route may then replace this one. */

@@ -13,7 +13,6 @@ export interface ProbeReport {
   readonly steps: readonly ProbeStep[];
   readonly credentials: readonly CredentialCheck[];
   readonly problem: ProbeProblem | undefined;
-  /** Number of models in the upstream's list; undefined where it has none. */
   readonly models: number | undefined;
 }
 
@@ -22,14 +21,11 @@ export interface ProbeStep {
   /** `skipped`: the step was not needed, or not reached. */
   readonly state: 'passed' | 'failed' | 'skipped';
   readonly ms: number | undefined;
-  /** The result of the step in words, such as an address. */
   readonly detail: string;
 }
 
 export interface CredentialCheck {
-  /** The credential's name in logs: `key`, `key 1`. */
   readonly id: string;
-  /** The status of the answer; 0 where there was none. */
   readonly status: number;
   readonly ok: boolean;
 }
@@ -43,6 +39,5 @@ export interface ProbeProblem {
 
 type ModelsFound =
   | { readonly kind: 'listed'; readonly models: readonly ListedModel[] }
-  /** The family has no documented list of models. */
   | { readonly kind: 'no-list' }
   | { readonly kind: 'failed'; readonly problem: ProbeProblem };

@@ -6,11 +6,9 @@ interface QueryParameter {
   readonly pattern: RegExp;
   /** For people: a description of valid values. */
   readonly form: string;
-  /** The parameter may be repeated. */
   readonly isList?: true;
 }
 
-/** The parameters of a route, by name as in the query string. */
 export type QueryGrammar = Readonly<Record<string, QueryParameter>>;
 
 export interface Query {

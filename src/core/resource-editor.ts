@@ -11,21 +11,17 @@ import type { ChangeOptions, ResourceKind } from './store/resources.ts';
 export const managers = ['file', 'store', 'embedded', 'built-in'] as const;
 type ManagedBy = (typeof managers)[number];
 
-/** An element's fields, as in the configuration file. */
 export type ElementDocument = Readonly<Record<string, unknown>>;
 
 export interface FilePosition {
-  /** Absolute path of the configuration file. */
   readonly file: string;
   readonly line: number;
 }
 
-/** An upstream, a model or a project, wherever it is declared. */
 export interface ConfiguredElement {
   readonly kind: ResourceKind;
   readonly id: string;
   readonly managedBy: ManagedBy;
-  /** Position in the file that declares the element; undefined where none does. */
   readonly place: FilePosition | undefined;
   /** Version of the stored element; undefined for others. */
   readonly version: number | undefined;
@@ -36,7 +32,6 @@ export interface ConfiguredElement {
   readonly document: ElementDocument;
 }
 
-/** The element after a write, and warnings for the writer. */
 export interface Written {
   readonly outcome: 'created' | 'changed' | 'unchanged';
   readonly version: number;

@@ -12,7 +12,6 @@ import type { RerankShape } from './translation.ts';
 export interface Route {
   /** The canonical path, below the base path; `{model}` stands for the model's name, slashes included. */
   readonly path: string;
-  /** Other spellings of the path that clients use. */
   readonly aliases: readonly string[];
   /** Paths that clients of another service use; a request there gets answers in that service's shape. */
   readonly shapedPaths?: Readonly<Record<string, RerankShape>>;

@@ -7,14 +7,14 @@ export type ScoreScale = (typeof scoreScales)[number];
 export interface OfferedScores {
   /** The scale of the upstream's scores; undefined where it depends on the model, or is unknown. */
   readonly scale: ScoreScale | ((upstreamName: string) => ScoreScale | undefined);
-  /** The request field `raw_scores` chooses the scale. */
+  /** The request field `raw_scores` chooses the upstream's scale. */
   readonly isSwitched?: true;
 }
 
 export interface TargetScores {
-  /** The scale of the upstream's answer to a request without `raw_scores`; undefined where unknown. */
+  /** The scale of the upstream's scores where the request has no `raw_scores`; undefined where unknown. */
   readonly scale: ScoreScale | undefined;
-  /** A request may choose the scale by `raw_scores`. */
+  /** A request may choose the upstream's scale by `raw_scores`. */
   readonly isSwitched: boolean;
   /** The scale that the operator configured for answers; undefined: the upstream's. */
   readonly wanted: ScoreScale | undefined;

@@ -99,7 +99,6 @@ export interface Upstream extends UpstreamSettings {
   readonly origin: string | undefined;
   /** The base URL's path without a trailing slash, such as `/v1`. */
   readonly pathPrefix: string;
-  /** Credentials in the order of the file. */
   readonly credentials: readonly [Credential, ...Credential[]];
   /** Credentials for calls through a bridge, where the family's chat takes another header. */
   readonly chatCredentials?: readonly [Credential, ...Credential[]];
@@ -112,13 +111,12 @@ export interface Upstream extends UpstreamSettings {
   /** Secrets that must never reach a client; none shorter than 8 bytes. */
   readonly secrets: readonly string[];
   readonly screen: Screen;
-  /** For people: which credentials successful answers are not searched for, and why. */
+  /** Why successful answers are not searched for some of the credentials: one sentence for each, to show to operators. */
   readonly unscreened: readonly string[];
   readonly timeouts: Readonly<Record<Operation, Timeouts>>;
   readonly limits: UpstreamLimits;
   /** How long a call may wait for the upstream's rate limits; undefined: not at all. */
   readonly paceMs?: number | undefined;
-  /** Limits and budgets for all calls to the upstream together. */
   readonly caps: Caps;
   readonly tls: UpstreamTls | undefined;
   /** The addresses that connections may go to; undefined: any, as for upstreams of the file. */
@@ -126,11 +124,8 @@ export interface Upstream extends UpstreamSettings {
   readonly healthCheck: HealthCheck | undefined;
   /** How several addresses are found; undefined: the upstream has one, or each connection looks its host name up. */
   readonly endpoints?: EndpointSettings | undefined;
-  /** The path of files at the upstream; undefined where it has none. */
   readonly filesPath?: string | undefined;
-  /** The path of batches at the upstream; undefined where it has none. */
   readonly batchesPath?: string | undefined;
-  /** Values of the family's own options. */
   readonly options: Options;
   /** What the upstream serves, by `label operation` (one space between); see `offerKey`. */
   readonly offers: ReadonlyMap<string, Offer>;
@@ -146,7 +141,6 @@ export interface Target {
   readonly priority: number;
   /** The target's share of the calls among targets of the same priority; 0: never called. */
   readonly weight: number;
-  /** The target's price; undefined where it is unknown. */
   readonly price: Price | undefined;
   /** The bridge through which chat serves other operations at this target. */
   readonly bridge: string | undefined;
@@ -165,7 +159,7 @@ export interface Target {
 export const balances = ['weighted', 'least_busy', 'fastest'] as const;
 export type Balance = (typeof balances)[number];
 
-/** What may be sent again to another target after its first byte: only replayable operations (`safe`), or everything. */
+/** What may be sent again to another target after its first byte was sent: only replayable operations (`safe`), or everything. */
 export const retryScopes = ['safe', 'always'] as const;
 
 export interface Retry {
@@ -182,7 +176,6 @@ export interface Hedge {
   readonly afterMs: number | 'p95';
 }
 
-/** Settings of the cache of list items. */
 export interface CacheSettings {
   readonly ttlMs: number;
   readonly scope: CacheScope;
@@ -210,13 +203,12 @@ export interface CoalesceSettings {
   readonly maxItems: number;
 }
 
-/** Who shares cached items: the keys of a project, or all keys that may use the model. */
+/** Which keys share cached items: those of one project, or all that may use the model. */
 export const cacheScopes = ['project', 'shared'] as const;
 type CacheScope = (typeof cacheScopes)[number];
 
 /** The role of an embedded text: a query, or a document to be found. */
 export type TextRole = 'query' | 'document';
-/** Prefixes that are added to texts, by the text's role. */
 export type RolePrefixes = Readonly<Partial<Record<TextRole, string | undefined>>>;
 
 export interface Model {
@@ -241,7 +233,6 @@ export interface Model {
   readonly matryoshka?: boolean;
   /** Prefixes for queries and documents, where the upstreams have no field for a text's role. */
   readonly roles?: RolePrefixes | undefined;
-  /** Length of the longest recording that the model accepts. */
   readonly maxAudioMs?: number | undefined;
   /** Clients may send vLLM's `messages` in place of `input` to the embeddings route. */
   readonly acceptsMessages: boolean;
@@ -260,12 +251,9 @@ export interface Model {
   /** For lists: settings of the cache; equal items are requested once. */
   readonly cache?: CacheSettings | undefined;
   readonly dedupes?: boolean;
-  /** For lists: settings for joining small requests of several clients. */
   readonly coalesce?: CoalesceSettings | undefined;
-  /** Compares the model with another one. */
   readonly shadow?: ShadowSettings | undefined;
   readonly canary?: CanarySettings | undefined;
-  /** Limits and budgets for all requests to the model together. */
   readonly caps: Caps;
   readonly targets: readonly [Target, ...Target[]];
 }
@@ -309,7 +297,6 @@ export const logFields = ['postern', 'ecs', 'gcp'] as const;
 export interface LogSettings {
   readonly level: (typeof logLevels)[number];
   readonly format: (typeof logFormats)[number];
-  /** The naming scheme of the fields in log lines. */
   readonly fields: (typeof logFields)[number];
   readonly access: {
     readonly errors: boolean;
@@ -321,7 +308,6 @@ export interface LogSettings {
   readonly file: string | undefined;
 }
 
-/** Settings for the export of traces and metrics to a collector. */
 export interface OtelSettings {
   /** The collector's URL; undefined: from the environment, else the collector on this machine. */
   readonly endpoint?: string | undefined;
@@ -344,11 +330,10 @@ export interface ConsoleSettings {
   readonly url: string | undefined;
   /** URL of a trace in the operator's tracing system, with `{trace_id}` in place of the ID. */
   readonly traceUrl: string | undefined;
-  /** The identity provider for sign-in; undefined: none. */
   readonly oidc: OidcSettings | undefined;
 }
 
-/** An identity provider, and how far it is trusted: `console.oidc` as in the file. */
+/** An identity provider, and how far it is trusted: the fields of `console.oidc` in the configuration file. */
 export interface OidcSettings {
   readonly issuer: string;
   readonly client_id: string;
@@ -360,13 +345,11 @@ export interface OidcSettings {
   readonly default_role?: Role | undefined;
   /** The claim that holds a person's groups. */
   readonly role_claim: string;
-  /** The groups that give each role. */
   readonly roles: Readonly<Record<Role, readonly string[]>>;
   /** Accepts addresses that the provider does not report as verified. */
   readonly trust_email: boolean;
 }
 
-/** Alert rules, and who is notified. */
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
   readonly smtp: AlertMail | undefined;
@@ -382,7 +365,6 @@ export const alertFormats = ['postern', 'slack'] as const;
 
 export interface AlertWebhook {
   readonly url: string;
-  /** The secret that notifications are signed with. */
   readonly secret?: string | undefined;
   readonly format: (typeof alertFormats)[number];
   /** The addresses that the webhook may go to; undefined: any, as for webhooks of the file. */
@@ -399,9 +381,8 @@ export interface AlertMail {
 /** A Unix socket for clients. */
 export interface SocketSettings {
   readonly path: string;
-  /** File permissions of the socket. */
   readonly mode: number;
-  /** Owner of the socket's file, by name or number; undefined: the user that creates it. */
+  /** Owner of the socket's file, by name or number; undefined: the user of the process. */
   readonly owner?: string | number | undefined;
   readonly group?: string | number | undefined;
   /** Requests on the socket count as from a trusted proxy. */
@@ -413,7 +394,6 @@ export interface ServerSettings {
   /** The TCP port for clients; undefined: only the socket. */
   readonly port: number | undefined;
   readonly socket: SocketSettings | undefined;
-  /** Number of worker processes. */
   readonly workers: number;
   readonly basePath: string;
   readonly bodyLimitBytes: number;
@@ -433,7 +413,6 @@ export interface ServerSettings {
   readonly requestTimeoutMs: number;
   readonly keepAliveTimeoutMs: number;
   readonly maxConnections: number;
-  /** Maximum for one client address; undefined: no limit. */
   readonly maxConnectionsPerAddress: number | undefined;
   readonly maxHeaderBytes: number;
   /** A client that closes its sending side after a request still gets the answer; else it counts as gone. */
@@ -450,7 +429,6 @@ export interface ServerSettings {
 }
 
 export interface Snapshot {
-  /** When the snapshot was compiled, in seconds since the epoch. */
   readonly createdAtS: number;
   readonly server: ServerSettings;
   /** The store's URL, such as `sqlite:data/postern.db`. */
@@ -463,7 +441,6 @@ export interface Snapshot {
   readonly log: LogSettings;
   /** IDs of keys and models that get metrics of their own. */
   readonly metrics: MetricSettings;
-  /** Export of traces and metrics; undefined where the file has no such section. */
   readonly otel: OtelSettings | undefined;
   readonly console: ConsoleSettings;
   readonly alerts: AlertSettings;
@@ -476,6 +453,5 @@ export interface Snapshot {
   readonly defaultModels: Readonly<Partial<Record<Operation, string>>>;
   /** Keys that the file declares, by the SHA-256 digest of the secret in lower-case hex. */
   readonly keys: ReadonlyMap<string, KeyRecord>;
-  /** Projects by ID. */
   readonly projects: ReadonlyMap<string, Project>;
 }

@@ -14,13 +14,10 @@ export interface LaneState {
   readonly keys?: readonly { readonly key: string; readonly waiting: number }[] | undefined;
 }
 
-/** The state of one of several addresses of an upstream. */
 export interface EndpointState {
-  /** Host and port of the address. */
   readonly endpoint: string;
   readonly inFlight: number;
   readonly isUp: boolean;
-  /** Milliseconds until the cooldown ends. */
   readonly restsForMs: number;
   readonly why: string | undefined;
 }
@@ -42,7 +39,6 @@ export interface TargetState {
   /** Interactive calls miss their latency target, although bulk is at its minimum; undefined without a target. */
   readonly isSloMissed?: boolean | undefined;
   readonly learnedLimit?: number | undefined;
-  /** States of the addresses, where the upstream has several. */
   readonly endpoints?: readonly EndpointState[] | undefined;
   /** Moving average of the time to the first byte; 0 without calls in the last five minutes. */
   readonly latencyMs: number;
@@ -56,12 +52,10 @@ export interface TargetState {
   readonly restingCredentials: readonly string[];
 }
 
-/** A node's latest report on its targets. */
 export interface HealthReport {
   /** Name of the node: one process on one machine. */
   readonly node: string;
   readonly reportedAtMs: number;
   readonly targets: readonly TargetState[];
-  /** Drift of models; undefined in reports of older versions. */
   readonly drift?: DriftState | undefined;
 }

@@ -41,7 +41,7 @@ export const inputTypes: ReadonlyMap<Json, Purpose> = new Map<Json, Purpose>([
   ['clustering', 'clustering'],
 ]);
 
-/** Parts of a client API's request that the operation's own format cannot express. */
+/** Parts of a client API's request for which the operation's own format has no field. */
 export interface ApiWords {
   readonly clientApi: string;
   readonly purpose?: Purpose | undefined;
@@ -55,7 +55,7 @@ export interface ApiWords {
 export const vectorKinds = ['int8', 'uint8', 'binary', 'ubinary'] as const;
 export type VectorKind = (typeof vectorKinds)[number];
 
-/** A request before it is parsed: kinds and positions of its watched fields. */
+/** A view of a request that is not parsed yet: kinds and positions of its watched fields. */
 export interface Glance {
   readonly body: Buffer;
   readonly fields: JsonFields;
@@ -149,13 +149,13 @@ type AskedParts = Pick<Asked, 'body' | 'model' | 'publicModel' | 'shape' | 'toke
 
 export interface WireRequest {
   readonly body: JsonObject;
-  /** The path, where it differs from the offer's; may hold `{model}` and names of options. */
+  /** The path, where it differs from the offer's; may hold `{model}` and names of options in braces. */
   readonly path?: string;
 }
 
 export interface WireAnswer {
   readonly body: Json;
-  /** Header names and values in turn. */
+  /** Header names, each followed by its value. */
   readonly headers: readonly string[];
 }
 
@@ -170,7 +170,6 @@ export interface Reply {
   readonly isAsItCame?: boolean;
 }
 
-/** Converts an upstream's event stream to the client's shape. */
 export interface StreamReader {
   /** Converts the data of one event to events for the client. Throws `Unfit` where it is none. */
   event(data: Json): readonly Json[];
@@ -236,7 +235,7 @@ export interface ErrorWireFormat {
 
 /** What a translation adds to the answer's headers and to the exchange. */
 export interface Translated {
-  /** The value of `x-postern-translated`: the family or the bridge. */
+  /** The value of `x-postern-translated`: the name of the family or the bridge. */
   readonly by: string;
   readonly ignored: readonly string[];
   readonly isEstimated: boolean;

@@ -6,7 +6,6 @@ import type { CallBody } from './call-body.ts';
 export interface FormPart {
   /** The part's name from its head, each byte as one character; the following fields are from the head too. */
   readonly name: string;
-  /** The file's name; undefined unless the part is a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
   /** The part declares a transfer encoding, even one that changes nothing. */

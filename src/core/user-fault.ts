@@ -1,4 +1,4 @@
-/** An error that the user has to fix, in one sentence: ends a command with exit code 1. */
+/** Defines an error that the user has to fix: its message is one sentence, and a command ends with exit code 1. */
 export class UserFault extends Error {
   override readonly name: string = 'UserFault';
 }

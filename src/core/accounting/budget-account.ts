@@ -48,7 +48,6 @@ function endOf(period: BudgetPeriod, startsAtMs: number): number {
   }
 }
 
-/** Formats a time as its UTC day, such as `2026-11-21`. */
 function toDay(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }

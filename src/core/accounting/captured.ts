@@ -2,7 +2,6 @@
 
 import { Buffer } from 'node:buffer';
 
-/** Bytes kept of each body (request or response). */
 export const mostKeptBytes = 64 * 1024;
 /** Further bytes gathered behind the kept ones, so that a secret across the cut is still recognised and removed. */
 const overlapBytes = 16 * 1024;
@@ -19,7 +18,7 @@ export class Captured {
   #gatheredBytes = 0;
 
   constructor(body: Buffer) {
-    // Copies, here and below: what is kept of a large body does not keep all of it.
+    // A copy, here and below: a slice would keep the whole body in memory.
     this.request = Buffer.from(body.subarray(0, mostGatheredBytes));
     this.requestBytes = body.length;
   }

@@ -30,7 +30,6 @@ export const rowOutcomes = ['ok', 'error', 'refused', 'aborted', 'cut', 'lost'] 
  */
 export type RowOutcome = (typeof rowOutcomes)[number];
 
-/** The fields of a row that are known when the request begins. */
 interface RowHead {
   /** The request's ID; IDs sort by time. */
   readonly id: string;
@@ -48,14 +47,12 @@ interface RowHead {
   readonly requestBytes: number;
   /** The client's address; null unless the operator records addresses. */
   readonly clientAddress: string | null;
-  /** The ID of the trace that the request belongs to; null where there is none. */
   readonly traceId: string | null;
 }
 
 /** One exchange in the ledger. Every field is present; an unknown value is null. */
 export interface LedgerRow extends RowHead {
   readonly upstream: string | null;
-  /** The upstream's name for the model. */
   readonly upstreamModel: string | null;
   readonly attempts: number;
   readonly tries: readonly TryRecord[];
@@ -74,7 +71,6 @@ export interface LedgerRow extends RowHead {
   readonly billedOutputTokens: number | null;
   readonly billedSearchUnits: number | null;
   readonly isEstimated: boolean;
-  /** Cost in nano-dollars; null where the price is unknown. */
   readonly costNanos: number | null;
   readonly responseBytes: number;
   readonly durationMs: number;
@@ -82,7 +78,6 @@ export interface LedgerRow extends RowHead {
   readonly upstreamMs: number | null;
   /** How the cache was used (`hit`, `partial`, `miss`); null where no cache is on. */
   readonly cache: string | null;
-  /** Time that calls waited in upstreams' queues, for a slot or a rate limit; null where none waited. */
   readonly queueMs: number | null;
   /** How long the call whose answer the client got waited for a connection; null where one was free. */
   readonly connectMs: number | null;

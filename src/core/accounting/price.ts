@@ -4,15 +4,12 @@ import { recordOf } from '../../lib/record-of.ts';
 import type { Units } from './units.ts';
 
 export interface Price {
-  /** Per million input tokens. */
   readonly input: number | undefined;
   /** Per million input tokens that the upstream had in its cache; the price of `input` applies where it is undefined. */
   readonly cachedInput: number | undefined;
   /** Per million input tokens that the upstream put into its cache; the price of `input` applies where it is undefined. */
   readonly cacheWrite: number | undefined;
-  /** Per million output tokens. */
   readonly output: number | undefined;
-  /** Per search unit. */
   readonly searchUnit: number | undefined;
   readonly request: number | undefined;
   /** Per item: an input, or a document. */
@@ -22,7 +19,7 @@ export interface Price {
   readonly pictures?: readonly PictureRate[] | undefined;
   /** Per minute of a recording; billed by the second. */
   readonly minute?: number | undefined;
-  /** Per million characters read aloud. */
+  /** Per million characters of a text that is read aloud. */
   readonly character?: number | undefined;
   /** Per million tokens put into the cache for an hour; the price of `cacheWrite` applies where it is undefined. */
   readonly cacheWriteHour?: number | undefined;
@@ -43,7 +40,6 @@ export interface Price {
 /** Sources of a price that no operator set at a model: the built-in table, or an imported list. */
 export const priceSources = ['table', 'imported'] as const;
 
-/** The price of one image of a size and quality; an undefined field matches any value. */
 export interface PictureRate {
   readonly size: string | undefined;
   readonly quality: string | undefined;
@@ -67,7 +63,6 @@ export const priceUnits = [...inputUnits, ...outputUnits, ...unitsBesideTokens] 
 export type PriceUnit = (typeof priceUnits)[number];
 
 export interface HostedTools {
-  /** The kinds of tools, as named in `Price.tools`. */
   readonly kinds: readonly string[];
   /** Upper bound of the calls of all tools together; undefined where unknown. */
   readonly most: number | undefined;

@@ -7,7 +7,7 @@ import type { KeyRecord } from '../key.ts';
 import type { Upstream } from '../snapshot.ts';
 import type { RequestEstimate } from './price.ts';
 
-/** What one exchange reserved under every limit and budget that applies. */
+/** Amounts that one exchange reserved under every limit and budget that applies. */
 export interface Reservation {
   /** The client's `x-ratelimit-*` header lines for the tightest limits; empty where the key has none. */
   readonly rateLines: string;
@@ -38,7 +38,6 @@ const nothingToDo = (): undefined => undefined;
 
 /** A billed unit without a configured price. */
 export interface Unpriced {
-  /** The request field that asks for the unit. */
   readonly param: string;
   /** The setting that would hold the unit's price. */
   readonly setting: string;

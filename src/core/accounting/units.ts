@@ -28,7 +28,7 @@ export type UnitName = (typeof unitNames)[number];
 export const unitTerms = ['serviceTier', 'speed', 'inferenceGeo', 'imageSize', 'imageQuality'] as const;
 type TermName = (typeof unitTerms)[number];
 
-/** Further units of one request. An absent field is zero or unknown; a request without any such unit has no `Units`. */
+/** Further units of one request. An absent field is zero or unknown; a request without any such unit has no `Units` at all. */
 export type Units = Readonly<Partial<Record<UnitName, number>>> &
   Readonly<Partial<Record<TermName, string>>> & {
     /** Number of calls of hosted tools, by kind of tool, such as `web_search`. */
@@ -43,7 +43,6 @@ export const summedNames = [
 ] as const;
 type SummedName = (typeof summedNames)[number];
 
-/** Sums over many requests; an absent field is zero. */
 export type UnitSums = Readonly<Partial<Record<SummedName, number>>> & Pick<Units, 'toolCalls'>;
 
 /** Prefix for names of tools, where a list names tools and other units together. */
@@ -52,7 +51,6 @@ export const toolPrefix = 'toolCalls.';
 const mostKinds = 32;
 const longestWord = 64;
 
-/** Reads units from stored JSON; undefined where this version knows none of the fields. */
 export function readUnits(value: unknown): Units | undefined {
   if (!isMapping(value)) return undefined;
   const units: Record<string, unknown> = {};

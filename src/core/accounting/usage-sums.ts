@@ -12,7 +12,6 @@ import {
 } from '../store/ledger.ts';
 import { addUnits, type UnitSums } from './units.ts';
 
-/** A line of usage with its further units. */
 export interface WholeLine extends UsageLine {
   readonly units: UnitSums;
 }

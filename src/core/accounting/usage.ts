@@ -15,7 +15,7 @@ export interface Usage {
   readonly cacheWriteTokens?: number | null;
   /** The counts were not reported, but derived nearly exactly from other facts of the answer. */
   readonly isLikely?: boolean;
-  /** Another model, whose price is unknown, counted some of the tokens. */
+  /** Some of the tokens were counted by another model, whose price is unknown. */
   readonly isOfOthers?: boolean;
   readonly units?: Units | undefined;
 }
@@ -32,7 +32,6 @@ export const usageCounts = [
 /** Facts about the images in an answer, gathered while it passed through. */
 export interface Pictures {
   readonly count: number;
-  /** Size of the images as the service reports it, such as `1024x1024`. */
   readonly size: string | undefined;
   readonly quality: string | undefined;
 }

@@ -2,7 +2,6 @@
 
 import { defineOperation } from './row.ts';
 
-/** Reads a text aloud. */
 export const speech = defineOperation({
   path: '/v1/audio/speech',
   words: { all: 'Speech', one: 'Speech' },
@@ -20,7 +19,6 @@ export const speech = defineOperation({
   trial: { input: 'Hello.', voice: 'alloy' },
 });
 
-/** Writes down the speech in a recording. */
 export const transcriptions = defineOperation({
   path: '/v1/audio/transcriptions',
   words: { all: 'Transcriptions', one: 'Transcription' },

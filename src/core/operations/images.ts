@@ -2,7 +2,6 @@
 
 import { defineOperation } from './row.ts';
 
-/** Makes images from a prompt. */
 export const images = defineOperation({
   path: '/v1/images/generations',
   words: { all: 'Images', one: 'Images' },
@@ -19,7 +18,6 @@ export const images = defineOperation({
   trial: { prompt: 'A grey square', n: 1 },
 });
 
-/** Changes images by a prompt. */
 export const imageEdits = defineOperation({
   path: '/v1/images/edits',
   words: { all: 'Image edits', one: 'Image edit' },
@@ -36,7 +34,6 @@ export const imageEdits = defineOperation({
   trial: { prompt: 'Paint it green', images: [{ image_url: 'data:image/png;base64,iVBORw0KGgo=' }] },
 });
 
-/** Makes images similar to a given one. */
 export const imageVariations = defineOperation({
   path: '/v1/images/variations',
   words: { all: 'Image variations', one: 'Image variations' },

@@ -53,14 +53,13 @@ export const canBeShown = (operation: Operation): boolean =>
 export const pathOf = (operation: Operation, model: string): string =>
   operationRows[operation].path.replace('{model}', () => encodeURIComponent(model));
 
-/** Operations missing from a list that are served and whose companion is in the list. */
+/** Companions of the operations in `served` that are missing there although `isServed` accepts them. */
 export const companionsOf = (served: readonly Operation[], isServed: (operation: Operation) => boolean): Operation[] =>
   operations.filter((operation) => {
     const { companionOf } = operationRows[operation];
     return served.some((one) => one === companionOf) && !served.includes(operation) && isServed(operation);
   });
 
-/** A request body with the model's name, unless that is in the path. */
 export function bodyOf(
   operation: Operation,
   model: string,

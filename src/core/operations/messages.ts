@@ -25,7 +25,6 @@ export const messages = defineOperation({
   trial: { max_tokens: 16, messages: [{ role: 'user', content: 'Say hello.' }] },
 });
 
-/** Counts the tokens of messages without answering them. */
 export const countTokens = defineOperation({
   path: '/v1/messages/count_tokens',
   words: { all: 'Token counts', one: 'Token count' },

@@ -22,11 +22,10 @@ export interface OperationRow {
   /** Position among the operations as newcomers see them, lowest first. */
   readonly offered: number;
   readonly yields: 'text' | 'scores' | 'verdicts' | 'vectors' | 'counts' | 'images' | 'audio' | 'anything';
-  /** Whether a call may be sent again after its first byte was sent, as answers are deterministic and cheap. */
+  /** A call may be sent again after its first byte was sent, as answers are deterministic and cheap. */
   readonly replayable: boolean;
   /** A model that is hidden from the key gets the same answer as an unknown one. */
   readonly visibleModelsOnly: boolean;
-  /** The answer may come as a stream of events. */
   readonly mayStream: boolean;
   /** The JSON Schema types of answers in all shapes; or the kind of their bytes. */
   readonly answers: readonly ('object' | 'array' | 'audio' | 'text')[];
@@ -120,7 +119,7 @@ export interface ObjectNames {
   readonly links?: Readonly<Record<string, string>>;
   /** Values of `type` whose objects are names themselves, each with the field that may hold the content inline instead. */
   readonly types?: Readonly<Record<string, string | undefined>>;
-  /** Fields that name objects created by clients, with the kind of object; other fields cannot name such objects. */
+  /** Fields that name objects created by clients, each with the kind of its object; other fields cannot name such objects. */
   readonly known?: Readonly<Record<string, StoredKind>>;
   /** The list of the request whose elements carry the IDs of stored objects. */
   readonly items?: string;
@@ -134,7 +133,6 @@ export interface ObjectNames {
   readonly except?: readonly string[];
 }
 
-/** A request body without its model. */
 type Fields = Readonly<Record<string, unknown>>;
 
 const usual = {

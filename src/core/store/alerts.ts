@@ -1,3 +1,5 @@
+/** Interface to store alerts: what they are about, when they opened and closed, and which notifications are pending. */
+
 export const alertRules = [
   'error_rate',
   'latency',
@@ -48,9 +50,8 @@ export interface AlertStore {
     readonly before?: string | undefined;
     readonly limit: number;
   }): Promise<StoredAlert[]>;
-  /** Alerts with pending notifications. */
+  /** Alerts that have pending notifications. */
   untold(): Promise<StoredAlert[]>;
-  /** Stores an alert; replaces the one of the same ID. */
   put(alert: StoredAlert): Promise<void>;
   /** Deletes alerts that were closed before. */
   prune(beforeMs: number): Promise<void>;

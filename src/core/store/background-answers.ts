@@ -21,13 +21,12 @@ export interface BackgroundAnswer {
   readonly credential: string;
   readonly key: string;
   readonly project: string | undefined;
-  /** The public ID of the model that was requested. */
   readonly model: string;
   /** The ID of the response's row in the ledger, whichever node writes it. */
   readonly rowId: string;
   readonly estimate: RequestEstimate;
   readonly createdAtMs: number;
-  /** The end, set where another node than the polling one saw it. */
+  /** How the response ended; set where a node other than the polling one saw the end. */
   readonly end: BackgroundEnd | undefined;
 }
 
@@ -42,7 +41,6 @@ export interface BackgroundStore {
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;
   postpone(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   remove(answer: BackgroundAnswer): Promise<void>;
-  /** The responses of a project, on any node. */
   ofProject(project: string): Promise<BackgroundAnswer[]>;
   /** Called where the node stops: the next node that claims gets its responses. */
   release(node: string): Promise<void>;

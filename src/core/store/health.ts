@@ -8,7 +8,6 @@ export const reportMaxAgeMs = 15_000;
 
 /** Stores every node's latest report on its targets, for display: a lost one is sent again. */
 export interface HealthStore {
-  /** Replaces the node's last report. */
   report(
     node: string,
     targets: readonly TargetState[],

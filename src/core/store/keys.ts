@@ -2,15 +2,12 @@
 
 import type { KeyRecord, KeyTerms } from '../key.ts';
 
-/** A client key for lists: everything but the secret. */
 export interface StoredKey extends KeyRecord {
   readonly name: string;
   /** The secret's first characters, to recognise it by. */
   readonly hint: string;
   readonly createdAtMs: number;
-  /** Time until which the secret before the last rotation still works. */
   readonly oldSecretUntilMs: number | undefined;
-  /** The key's version: each change adds one. */
   readonly version: number;
 }
 
@@ -46,7 +43,6 @@ export interface KeyStore {
   create(key: NewKey, actor?: string): Promise<StoredKey>;
   /** Creates a key only where none exists, not even a revoked one; else returns undefined. Of several callers at once, one succeeds. */
   createFirst(key: NewKey): Promise<StoredKey | undefined>;
-  /** Changes a key; undefined where there is no such key. */
   change(id: string, change: KeyChange, actor?: string): Promise<StoredKey | undefined>;
   /** Changes a key for a writer who saw this version: `conflict` where another change was first. */
   changeVersion(

@@ -35,7 +35,6 @@ export interface LedgerFilter {
   readonly cache?: string | undefined;
   readonly minDurationMs?: number | undefined;
   readonly minCostNanos?: number | undefined;
-  /** Only requests of one of these keys. */
   readonly keys?: readonly string[] | undefined;
 }
 
@@ -70,7 +69,6 @@ export const summedCounts = [
   'items',
   /** Number of requests with unknown cost, which the sum of costs lacks. */
   'unpriced',
-  /** Number of requests whose usage is at least partly estimated. */
   'estimated',
   'requestBytes',
   'responseBytes',

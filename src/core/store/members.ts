@@ -15,14 +15,12 @@ export interface StoredMember {
   readonly passkeys: number;
   readonly createdAtMs: number;
   readonly lastSeenAtMs: number | undefined;
-  /** Time since which the member cannot sign in; undefined where the member can. */
   readonly disabledAtMs: number | undefined;
 }
 
 export type NewMember = Pick<StoredMember, 'email' | 'name' | 'role'> &
   Partial<Pick<StoredMember, 'passwordHash' | 'oidcSubject'>>;
 
-/** A change of a member: fields that are left out stay. */
 export interface MemberChange {
   readonly name?: string | undefined;
   readonly role?: Role | undefined;
@@ -76,14 +74,11 @@ type NewSession = Omit<StoredSession, 'id' | 'createdAtMs' | 'seenAtMs' | 'prove
 
 /** Stores sessions. They are not in the audit log; the callers record sign-in and sign-out there. */
 export interface SessionStore {
-  /** Creates a session; undefined where there is no such member. */
   open(session: NewSession): Promise<StoredSession | undefined>;
   /** Finds a session by its digest, with the member's present state. */
   find(digest: string): Promise<{ readonly session: StoredSession; readonly member: StoredMember } | undefined>;
   seen(id: string): Promise<void>;
-  /** The member's sessions, the newest first. */
   listOf(memberId: string): Promise<StoredSession[]>;
-  /** Ends a session; false where the member has no such session. */
   end(id: string, memberId: string): Promise<boolean>;
   /** Deletes sessions that ended, or were last seen before. */
   prune(seenBeforeMs: number): Promise<void>;
@@ -110,9 +105,7 @@ export interface TokenStore {
   get(id: string): Promise<StoredToken | undefined>;
   /** Tokens, the newest first; of one member, or of all. */
   list(memberId?: string): Promise<StoredToken[]>;
-  /** Creates a token; undefined where the member no longer exists. */
   create(token: NewToken, actor: string): Promise<StoredToken | undefined>;
-  /** Revokes a token; false where there is no such token. */
   revoke(id: string, actor: string): Promise<boolean>;
   used(id: string): Promise<void>;
 }
@@ -136,7 +129,6 @@ export interface PasskeyStore {
   listOf(memberId: string): Promise<StoredPasskey[]>;
   /** Adds a passkey; `taken` where the credential is registered already, `absent` where there is no such member. */
   add(passkey: NewPasskey, actor: string): Promise<StoredPasskey | 'taken' | 'absent'>;
-  /** Renames a passkey; false where the member has no such passkey. */
   rename(id: string, memberId: string, name: string, actor: string): Promise<boolean>;
   remove(id: string, memberId: string, actor: string): Promise<boolean>;
   /** Records a use. False where the counter should have risen and did not: the authenticator was copied. */
@@ -190,7 +182,6 @@ export interface InvitationStore {
     digest: string,
     person: { readonly email: string; readonly name: string; readonly passwordHash: string },
   ): Promise<StoredMember | 'absent' | 'taken'>;
-  /** Withdraws an invitation; false where there is none. */
   withdraw(id: string, actor: string): Promise<boolean>;
 }
 

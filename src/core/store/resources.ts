@@ -18,7 +18,6 @@ export interface Resource {
 export interface ChangeOptions {
   /** The version that the writer saw, 0 where there was none; undefined: overwrite any. */
   readonly expected?: number | undefined;
-  /** The writer's name in the audit log. */
   readonly actor: string;
 }
 

@@ -48,7 +48,6 @@ export interface SeriesQuery {
   readonly order: SeriesOrder;
   /** Names of the lines to return, in place of the largest lines. */
   readonly lines?: readonly (readonly string[])[] | undefined;
-  /** Which latency the points and the heat map show. */
   readonly latency: LatencyKind;
   readonly wantsHeatmap: boolean;
   readonly wantsPoints: boolean;

@@ -6,7 +6,6 @@ export const storedKinds = ['response', 'item', 'container', 'file', 'batch', 'i
 /** The kind of a stored object; objects of two kinds may have the same ID. */
 export type StoredKind = (typeof storedKinds)[number];
 
-/** The name of a stored object: its kind, and the ID that clients use. */
 export interface StoredName {
   readonly kind: StoredKind;
   readonly id: string;
@@ -49,7 +48,6 @@ export interface StoredObjectStore {
   add(objects: readonly StoredObject[]): Promise<void>;
   /** All objects with these names, of any owner; the newest first. */
   find(names: readonly StoredName[]): Promise<StoredObject[]>;
-  /** An owner's objects of one kind, the newest or the oldest first. */
   page(owner: string, kind: ListedKind, options: ObjectPage): Promise<StoredObject[]>;
   describe(object: StoredName & Pick<StoredObject, 'upstream'>, document: string): Promise<void>;
   remove(object: StoredName & Pick<StoredObject, 'upstream'>): Promise<void>;
