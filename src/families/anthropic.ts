@@ -24,7 +24,7 @@ export default defineFamily({
   starter: { apiKeyEnv: 'ANTHROPIC_API_KEY', models: [] },
   modelList: listAt('/v1/models', 'data', ({ id }) => ({ id, operations: ['messages', 'count_tokens', 'chat'] })),
   chat: '/v1/chat/completions',
-  // Its own paths take no bearer key, and this one is documented with nothing else.
+  // Anthropic's own paths take no bearer key; its OpenAI-compatible chat is documented with nothing else.
   chatAuth: bearer(),
   chatFacts:
     'by the path that Anthropic has for clients of OpenAI, which caches no prompts and ignores some parameters (unverified)',

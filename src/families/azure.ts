@@ -16,7 +16,7 @@ function pathAt(path: string, { api_version: version }: Options): string {
   return version === 'v1' ? `/openai/v1${path}` : `/openai/deployments/{model}${path}?api-version={api_version}`;
 }
 
-/** The path of responses, which has no deployment: the body names the model in every API version. */
+/** The body names the model in every API version, so the path of responses has no deployment. */
 const responsesAt = (tail: string, options: Options): string =>
   options.api_version === 'v1'
     ? pathAt(`/responses${tail}`, options)
@@ -26,7 +26,7 @@ export default openaiCompatible({
   id: 'azure',
   title: 'Azure OpenAI',
   environment: ['AZURE_OPENAI_API_KEY'],
-  // `targets[].model` names the deployment in it.
+  // A base URL may end with a deployment, but `targets[].model` names the one that is called.
   versions: ['/openai/v1', '/openai/deployments/{model}', '/openai/deployments', '/openai'],
   auth: ({ auth }) => (auth === 'entra' ? bearer() : { header: 'api-key', prefix: '' }),
   options: {

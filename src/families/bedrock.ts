@@ -69,7 +69,7 @@ export default defineFamily({
   errors: {
     // 408: the model took too long; 424: it failed.
     statuses: { 408: 504, 424: 502 },
-    // Its errors name the operator's account and user.
+    // The text of a 403 names the operator's account and user.
     withheld: [403],
   },
   chat: '/openai/v1/chat/completions',

@@ -58,7 +58,7 @@ function numbersOf(kind: Json | undefined, asked: Asked): string {
 }
 
 const rerank = {
-  // Fewer than 10,000 chunks, 10 to a document unless the client sets another number.
+  // Fewer than 10,000 chunks in a call, 10 to a document unless the client sets another number.
   v1: standardRerank({
     speaks: 'cohere',
     own: ['rank_fields', 'max_chunks_per_doc'],
@@ -94,7 +94,7 @@ export default defineFamily({
       { id: 'rerank-v3.5', operations: ['rerank'] },
     ],
   },
-  // 498: a deny-listed token; 499: cancelled on its side. Clients know neither.
+  // 498: a deny-listed token; 499: the call was cancelled by Cohere. Clients know neither.
   errors: { statuses: { 498: 400, 499: 502 } },
   modelList: listAt('/v1/models?page_size=1000', 'models', ({ name, endpoints }) => ({
     id: name,

@@ -15,7 +15,7 @@ const sees = (model: string): boolean => model.includes('-vl-');
 const ofTexts: RerankWireFormat = {
   limits: (model) => ({ items: sees(model) ? 100 : 500, tokens: model.startsWith('gte-') ? 30_000 : 120_000 }),
   own: ['instruct'],
-  // Documents for the client are taken from its request.
+  // Results have no documents: those for the client are taken from its request.
   write: ({ query, documents, model, topN, more }) => ({
     body: { model, input: { query, documents }, parameters: { ...more, top_n: topN, return_documents: false } },
   }),
@@ -35,7 +35,7 @@ const rerankOfTexts = translateRerank(ofTexts);
 const rerankOfObjects = translateRerank({ ...ofTexts, takesObjects: true });
 const rerank = byModel((model) => (sees(model) ? rerankOfObjects : rerankOfTexts));
 
-/** The real status by the first word of an error code. The list is DashScope's; that each code may come with a 200 is unverified. */
+/** Real statuses by the first word of an error code. The list is DashScope's; that each code may come with status 200 is unverified. */
 const statuses: ReadonlyMap<string, number> = new Map([
   ['InvalidParameter', 400],
   ['BadRequest', 400],

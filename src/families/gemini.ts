@@ -60,14 +60,14 @@ export default defineFamily({
     apiKeyEnv: 'GEMINI_API_KEY',
     models: [{ id: 'gemini-embedding-001', operations: ['embeddings'] }],
   },
-  // The version of its interactions API.
+  // The header with the version of Google's interactions API.
   forwards: ['api-revision'],
   errors: googleErrors,
   modelList: listAt('/v1beta/models?pageSize=1000', 'models', ({ name, supportedGenerationMethods: methods }) => ({
     id: typeof name === 'string' ? name.replace(/^models\//, '') : name,
     operations: operationsFor(methods, { embedContent: 'embeddings', batchEmbedContents: 'embeddings' }),
   })),
-  // Its own methods take no bearer key, and its OpenAI-compatible ones are documented with nothing else.
+  // Google's own methods take no bearer key, and its OpenAI-compatible ones are documented with nothing else.
   chat: '/v1beta/openai/chat/completions',
   chatAuth: bearer(),
   offers: {

@@ -48,7 +48,7 @@ async function toVector(element: Json): Promise<Json> {
   return await pooled(element.length === 1 && isJsonList(only) ? only : element);
 }
 
-/** The mean of the vectors of an input's tokens, computed in time slices. */
+/** The mean of the token vectors of one input, computed in time slices. */
 async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   const [first, ...others] = rows.map((row) => {
     if (isVector(row)) return row;
@@ -67,7 +67,6 @@ async function pooled(rows: readonly Json[]): Promise<JsonNumbers> {
   return new JsonNumbers(`[${means.join(',')}]`, means.length);
 }
 
-/** The estimated time in seconds until the upstream has loaded the model. */
 function retryAfterS(body: Json): number | undefined {
   const seconds = numberOf(at(body, 'estimated_time'));
   return seconds !== undefined && Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;

@@ -49,7 +49,7 @@ export default defineFamily({
     },
   },
   errors: {},
-  // Python's own message; that it reaches the client is unverified.
+  // This is Python's own message; that it reaches the client is unverified.
   signs: [{ status: 500, contains: 'surrogates not allowed', means: 400 }],
   refusesHalfCharacters: true,
   modelList: listAt('/models', 'data', ({ id, capabilities }) => ({
@@ -62,7 +62,7 @@ export default defineFamily({
         path: '/rerank',
         translation: standardRerank({
           own: ['raw_scores'],
-          // As plain text, or null.
+          // Documents come back as plain text, or null.
           echoes: 'otherwise',
           refusesNull: ['return_documents'],
           maxItems: Number(options.max_items ?? mostItems),

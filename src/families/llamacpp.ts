@@ -26,14 +26,14 @@ export default openaiCompatible({
   embeddings: {
     misreadsTokens: true,
     lacksDimensions: true,
-    // It answers 500, "type must be string, but is null".
+    // llama.cpp answers 500, "type must be string, but is null".
     refusesNull: ['encoding_format'],
     facts: 'needs `--embeddings` and a pooling; one width, `dimensions` has no effect',
   },
   own: () => ({
     rerank: {
       path: '/v1/rerank',
-      // Whether it takes null is unverified.
+      // Whether llama.cpp takes null is unverified.
       translation: standardRerank({ own: [], echoes: 'never', refusesNull: ['top_n'] }),
       facts:
         'wants `--reranking`; takes texts only; scores of some models are logits; sorts by itself, but for builds of 2025 and before',

@@ -24,7 +24,7 @@ import { listIn, objectIn, textIn } from './wire-formats/reading.ts';
 
 const chat = '/v1/chat/completions';
 
-/** Limit of the inputs in a call, in bytes: it may have 16,000 tokens (unverified), however many inputs there are. */
+/** Limit of the inputs in a call, in bytes: a call may have 16,000 tokens (unverified), however many inputs there are. */
 const mostInputBytes = 48 * 1024;
 
 const embeddings: EmbeddingWireFormat = {

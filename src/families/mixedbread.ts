@@ -17,7 +17,7 @@ const rerank: RerankWireFormat = {
       model,
       query,
       input: documents,
-      // The default is ten results (unverified); without documents no number is sent.
+      // The default is ten results (unverified). Without documents no number is sent.
       ...(documents.length > 0 && { top_k: topN ?? documents.length }),
     },
   }),

@@ -17,7 +17,7 @@ const rerank: RerankWireFormat = {
       query,
       documents: documents.map((document) => (typeof document === 'string' ? { text: document } : document)),
       ...(topN !== undefined && { top_n: topN }),
-      // It returns documents by default.
+      // Pinecone returns documents by default.
       return_documents: false,
     },
   }),

@@ -27,7 +27,7 @@ export default openaiCompatible({
   },
   rerank: {
     own: ['max_chunks_per_doc', 'overlap_tokens'],
-    // That it has no null is unverified.
+    // That `max_chunks_per_doc` may not be null is unverified.
     refusesNull: ['max_chunks_per_doc'],
     facts: 'takes texts only; `max_chunks_per_doc` and `overlap_tokens` for BGE and BCE models only',
   },

@@ -51,7 +51,6 @@ const passing = (path: string, what: string): Offer => ({
   facts: `bytes pass: ${what}; the tokens are those of the header \`x-compute-tokens\``,
 });
 
-/** How a TEI server reports the one model that it has, and the model's kind. */
 const modelList: ModelList = {
   path: '/info',
   takesAnyName: true,
@@ -77,7 +76,7 @@ export default defineFamily({
     max_items: itemsInACall("Inputs and documents in a call, at most: the server's --max-client-batch-size.", 32),
     ...labelOptions,
   },
-  // Its backend failed: clients do not know this status.
+  // 424: the backend failed; clients do not know this status.
   errors: { statuses: { 424: 502 } },
   modelList,
   offers: (options) => ({

@@ -31,7 +31,7 @@ const embeddings: EmbeddingWireFormat = {
       model,
       input: items,
       ...(dimensions !== undefined && { output_dimension: dimensions }),
-      // It knows base64 and null, which means lists; base64 of integers holds no floats.
+      // Voyage knows base64 and null, which means lists; base64 of integers holds no floats.
       ...(format === 'base64' && holdsFloats(more.output_dtype) && { encoding_format: 'base64' }),
     },
   }),

@@ -9,7 +9,6 @@ import { countIn } from '../wire-formats/reading.ts';
 import { toUsage } from '../wire-formats/token-usage.ts';
 import { type ChatFacts, chatParameters, refuseWhatChatLacks } from './chat-parameters.ts';
 
-/** Maximum of edits for one request, as at OpenAI. */
 const mostEdits = 20;
 
 const task = [
@@ -86,7 +85,6 @@ function toReply(answer: WireAnswer | undefined, asked: Asked, promptEstimate: n
   };
 }
 
-/** The reported usage, where it has all counts that an edit's response needs. */
 function countsIn({ usage }: ChatAnswer): JsonObject | undefined {
   const {
     prompt_tokens: prompt,

@@ -56,7 +56,7 @@ function toJudgement(content: Json | undefined, model: string): Judgement {
   const findings = Object.entries(table).map(
     ([code, categories]): Finding => ({ categories, isFlagged: codes.includes(code) }),
   );
-  // The offence may have a code that is unknown here, or none.
+  // The offence may have a code that the table lacks, or none.
   const isUnsafe = read[0] !== 'safe';
   return { findings: [...findings, { categories: [], isFlagged: isUnsafe }], original: content };
 }

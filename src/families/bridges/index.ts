@@ -63,7 +63,7 @@ function refuseOddEcho(asked: Asked): void {
   if (messages !== undefined) asked.cannot('messages', 'gets them from the prompt');
 }
 
-/** Chat's parameters for logprobs: a switch, and the number of alternatives in another parameter. */
+/** Chat has one parameter that requests logprobs, and another for the number of alternatives. */
 function logprobsOf(asked: Asked, facts: ChatFacts): JsonObject {
   const { logprobs, echo } = asked.body;
   if (asksForNothing('logprobs', logprobs)) return {};

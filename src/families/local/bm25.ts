@@ -22,7 +22,6 @@ const maxGrams = 8_192;
 /** Number of distinct words in a query after which further ones are ignored. */
 const maxQueryTerms = 512;
 
-/** Scores are rounded to seven decimals. */
 const scoreSteps = 1e7;
 
 const fieldNames = ['query', 'documents', 'top_n', 'return_documents'];
@@ -59,9 +58,7 @@ async function toDocument(document: Json): Promise<string> {
 
 interface Query {
   readonly words: number;
-  /** Every distinct term of the query, and its index in the arrays. */
   readonly terms: ReadonlyMap<string, number>;
-  /** For each term, the number of documents read so far that contain it. */
   readonly having: Uint32Array;
   readonly grams: Tally;
 }
@@ -69,7 +66,6 @@ interface Query {
 /** What is known of a document: counts of the query's terms, length, letter similarity. */
 interface Found {
   readonly counts: Uint32Array;
-  /** Number of terms. */
   readonly length: number;
   readonly words: number;
   readonly likeness: number;

@@ -19,7 +19,7 @@ function foldAny(text: string): string {
   return (
     text
       .normalize('NFKC')
-      // Up, then down: characters that differ only in case in any script become equal (ß and ss, ı and i).
+      // Upper case, then lower case: characters that differ only in case in any script become equal (ß and ss, ı and i).
       .toUpperCase()
       .toLowerCase()
       .replaceAll('ς', 'σ')

@@ -100,7 +100,7 @@ function readMessage(message: Json, index: number): Message {
   return { role, text: texts.join('\n') };
 }
 
-/** How choices are written in an answer, for completions or chat. */
+/** Differences between completions and chat in how an answer's choices are written. */
 interface Form {
   readonly idPrefix: string;
   readonly whole: string;
@@ -155,7 +155,6 @@ function readStops(fields: Fields): readonly string[] {
   throw new Refusal('string_above_max_length', 'stop', message);
 }
 
-/** Generates a choice: repeats the prompt up to a stop sequence or a number of words. */
 async function generate(
   prompt: string,
   maxTokens: number,
@@ -172,12 +171,11 @@ async function generate(
 
 const searchedCharacters = 16_384;
 
-/** Offset of the earliest stop sequence in a text; undefined where none occurs. */
 async function findFirst(stops: readonly string[], text: string, pace: Pace): Promise<number | undefined> {
   if (stops.length === 0) return undefined;
   const longest = Math.max(...stops.map(({ length }) => length));
   for (let start = 0; start < text.length; start += searchedCharacters) {
-    // One that begins in this part may end in the next.
+    // A stop sequence that begins in this part may end in the next.
     const part = text.slice(start, start + searchedCharacters + longest - 1);
     const offsets = stops.map((stop) => part.indexOf(stop)).filter((at) => at !== -1);
     if (offsets.length > 0) return start + Math.min(...offsets);
@@ -270,7 +268,6 @@ const toUsage = (prompt: number, completion: number): object => ({
 const sumOf = <T>(list: readonly T[], value: (item: T) => number): number =>
   list.reduce((sum, item) => sum + value(item), 0);
 
-/** The first `limit` words of a text, each with the white space before it. */
 async function takeWords(text: string, limit: number, pace: Pace): Promise<string> {
   if (limit === 0) return '';
   const end = (await findWords(text, limit, pace)).end;

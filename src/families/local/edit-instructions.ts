@@ -5,7 +5,6 @@ import { Refusal } from './fields.ts';
 export type Edit = (text: string) => string;
 
 interface Instruction {
-  /** Matches the wording anywhere in an instruction. */
   readonly wording: RegExp;
   readonly edit: Edit;
 }
@@ -34,7 +33,7 @@ const instructions: readonly Instruction[] = [
     wording: /\breverse (?:the )?(?:order of )?(?:the |all )?words?\b/i,
     edit: (text) => eachLine(text, (lines) => lines.map((line) => line.split(/(\s+)/).reverse().join(''))),
   },
-  // By code unit: the same in every locale.
+  // Sorted by code unit: the same in every locale.
   { wording: /\bsort\b|\balphabeti[sz]e\b/i, edit: (text) => eachLine(text, (lines) => lines.sort()) },
   {
     wording: /\breverse (?:the )?(?:order of )?(?:the |all )?lines?\b|\b(?:reverse|descending) order\b/i,
@@ -53,7 +52,6 @@ const replacement = new RegExp(
 );
 const negation = /\b(?:not|never|without|except|don['’]?t)\b/i;
 
-/** Longest text that is read as an instruction. */
 const maxInstructionCharacters = 2_000;
 
 /** The recognised edits, in the order of the instruction's text; empty where there are none. */

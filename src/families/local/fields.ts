@@ -36,7 +36,6 @@ export function readInteger(
   );
 }
 
-/** Reads a text, or the `text` of an object. */
 export function readText(value: Json, param: string): string {
   if (typeof value === 'string') return value;
   if (isJsonObject(value) && typeof value.text === 'string') return value.text;
@@ -72,7 +71,6 @@ function listOf(value: Json): readonly Json[] {
   return [value instanceof JsonNumbers ? new JsonNumber('0') : value];
 }
 
-/** Reads a list of texts in the same way. */
 export function readTexts(fields: Fields, name: string, wanted: string, maxItems: number): readonly string[] {
   const single = !isList(fields[name]);
   const list = readList(fields, name, wanted, maxItems);

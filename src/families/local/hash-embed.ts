@@ -42,7 +42,7 @@ const fieldNames = ['input', 'encoding_format', ...dimensionNames];
 
 export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ fields, model, pace, id }) => {
   const texts = await readInput(fields, model);
-  // The first name that is present counts.
+  // Of several names, the first that is present counts.
   const [name = 'dimensions', ...others] = dimensionNames.filter((one) => (fields[one] ?? null) !== null);
   const dimensions = readInteger(fields, name, { min: 1, max: maxDimensions, absent: defaultDimensions });
   const format = readFormat(fields);
@@ -61,7 +61,6 @@ export const embedByHash = createMaker('local/hash-embed', fieldNames, async ({ 
   return { ...(await listAnswer(pace, { id: id('embd-'), object: 'list', model }, 'data', items(), usage)), ignored };
 });
 
-/** Reads the input as texts; lists of token IDs are decoded. */
 async function readInput(fields: Fields, model: string): Promise<readonly string[]> {
   const { input } = fields;
   const wanted = 'a text or a list of texts';

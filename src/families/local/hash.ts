@@ -51,7 +51,7 @@ export type Tally = ReturnType<typeof createTally>;
 export function createTally(maxKeys: number) {
   const mask = maxKeys * 2 - 1;
   const keys = new Uint32Array(maxKeys * 2);
-  /** The sum of each bucket's key; 0 marks a free bucket. */
+  /** The sum for each bucket's key; 0 marks a free bucket. */
   const sums = new Float64Array(maxKeys * 2);
   const used = new Uint32Array(maxKeys);
   let size = 0;
@@ -63,7 +63,6 @@ export function createTally(maxKeys: number) {
   };
 
   return {
-    /** Number of distinct keys. */
     get size(): number {
       return size;
     },

@@ -136,7 +136,6 @@ function createPace(signal: AbortSignal) {
     signal.throwIfAborted();
   };
   return {
-    /** Yields to the event loop now. */
     turn,
     /** Accounts for work, in characters read or written; yields to the event loop where the time slice is used up. */
     async spend(characters: number): Promise<void> {

@@ -43,7 +43,6 @@ export function createPatternSearch<T extends Patterned>(
   };
 }
 
-/** The most words that any of the patterns can span. */
 export function longestPattern(things: readonly Patterned[], vocabulary: Vocabulary): number {
   const lengths = things.flatMap(({ patterns }) =>
     patterns.map((pattern) =>

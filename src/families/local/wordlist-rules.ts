@@ -10,7 +10,7 @@ export interface Rule {
   readonly weights: Readonly<Partial<Record<OpenaiCategory, number>>>;
 }
 
-/** Lists of words that patterns name in braces. */
+/** Lists of words that patterns name in braces, as in `{name}`. */
 export const vocabulary = {
   you: 'you him her them u ya',
   someone: 'him her them everyone everybody someone somebody people',

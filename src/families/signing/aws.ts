@@ -34,7 +34,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
       headers: [...toBeSigned(headers), ['x-amz-content-sha256', createHash('sha256').update(body).digest('hex')]],
       datetime: new Date(nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       cache,
-      // Else content-type is left out, which AWS requires in the signature.
+      // Without it the signature lacks content-type, which AWS requires there.
       allHeaders: true,
     });
     const made = (await signer.sign()).headers;
@@ -43,7 +43,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
       return value === null ? [] : [name, value];
     });
   };
-  // The ID names the account. A short part occurs in harmless answers too.
+  // The ID names the operator's account. A short part occurs in harmless answers too.
   const secrets = parts.filter((part) => part.length >= shortestSecret);
   return Object.assign(signed, { secrets: () => secrets });
 }

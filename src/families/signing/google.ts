@@ -41,7 +41,6 @@ const accountFile = z.object({
   token_uri: z.string().default('https://oauth2.googleapis.com/token'),
 });
 
-/** Parses a service account's key file; else returns what is wrong, without repeating any of its text. */
 function readAccount(text: string): Account | string {
   const file = accountFile.safeParse(readJson(text));
   if (!file.success) {
@@ -78,9 +77,9 @@ function accountSigner(account: Account): Signer {
   let token: Token | undefined;
   let renewal: Promise<Token> | undefined;
   let pausedUntilMs = 0;
-  /** Tokens that no answer may contain, the newest first: a call in progress may have the one before. */
+  /** Tokens that no answer may contain, the newest first: a call in progress may have the token before the newest. */
   let values: readonly string[] = [];
-  /** All secrets; the same array until there is another token. */
+  /** All secrets; the same array until a token is added. */
   let secrets = account.secrets;
 
   /** Requests a new token; concurrent calls share one request. */
@@ -101,7 +100,7 @@ function accountSigner(account: Account): Signer {
   function renewBeside(tools: SigningTools, nowMs: number): void {
     if (renewal !== undefined || nowMs < pausedUntilMs) return;
     renew(tools).catch(() => {
-      // The present token still serves; once it expires, waiting calls receive the error.
+      // The present token still serves. Once it has expired, calls that wait for a new one receive the error.
       pausedUntilMs = nowMs + pauseMs;
     });
   }
@@ -143,7 +142,7 @@ async function fetchToken(account: Account, tools: SigningTools): Promise<Token>
   };
 }
 
-/** The error code in an answer such as `{"error":"invalid_grant"}`; the rest may repeat what was sent. */
+/** An error code such as `invalid_grant` in `{"error":"invalid_grant"}`; the rest of the answer may repeat what was sent. */
 function reasonIn(body: string): string {
   const said = z.object({ error: z.string().regex(/^[a-z_]{1,40}$/) }).safeParse(readJson(body));
   return said.success ? ` (${said.data.error})` : '';

@@ -39,7 +39,6 @@ export function taskTypeOf({ more, asked }: EmbeddingCall): Json | undefined {
   return own;
 }
 
-/** The title of a document, sent with each text. */
 export function titleOf({ more: { title }, asked }: EmbeddingCall): Json | undefined {
   checkShort('title', title, asked);
   return title;
@@ -103,7 +102,7 @@ export const googleErrors: ErrorWireFormat = {
     }
     return undefined;
   },
-  // They name the operator's project.
+  // The texts of these errors name the operator's project.
   withheld: [401, 403],
 };
 

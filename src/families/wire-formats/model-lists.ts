@@ -29,7 +29,6 @@ export function listAt(
   };
 }
 
-/** Converts the upstream's words for operations; undefined where it has none. */
 export function operationsFor(
   said: unknown,
   meaning: Readonly<Record<string, Operation>>,

@@ -16,7 +16,7 @@ import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './embeddings/openai
 import { openaiModelList } from './model-lists.ts';
 import { type StandardRerankFacts, standardRerank } from './rerank/standard-rerank.ts';
 
-/** For people: what an operation supports and what not. */
+/** Words for operators about an operation: what the upstream supports and what not. */
 interface Said {
   readonly facts: string;
 }
@@ -32,7 +32,6 @@ interface CompatibleFacts extends Omit<Family, 'offers' | 'chat' | 'bridges' | '
   readonly rerank?: StandardRerankFacts & Said;
   /** The family has chat without completions; one with completions always has chat. */
   readonly hasChat?: true;
-  /** Offers in formats of the family's own. */
   own?(options: Options): Readonly<Partial<Record<Operation, Offer>>>;
   /** Offers under other labels than `openai`. */
   others?(options: Options): Offers;
@@ -85,7 +84,6 @@ function offer(path: string, translation: Translation | undefined, { facts }: Sa
   return { path, ...(translation !== undefined && { translation }), facts };
 }
 
-/** The translation for completions; undefined where no fact differs, so that bytes pass. */
 function toCompletions(facts: OpenaiCompletionFacts): Translation | undefined {
   return facts.onePromptACall || facts.misreadsTokens ? openaiCompletions(facts) : undefined;
 }

@@ -1,4 +1,4 @@
-/** Makes options that several families share. */
+/** Makes options that several upstream families share. */
 
 import type { FamilyOption } from '../../core/family.ts';
 

@@ -5,12 +5,9 @@ import type { Json } from '../../lib/json/json-text.ts';
 
 /** Parameters that do not change the meaning of a response and can be dropped; some clients always send them. */
 export const hints: ReadonlySet<string> = new Set([
-  // User, priority and logging.
   ...['user', 'safety_identifier', 'metadata', 'store', 'service_tier', 'priority'],
   ...['prompt_cache_key', 'prompt_cache_retention', 'drop_params'],
-  // The purpose of a text.
   ...['input_type', 'task', 'taskType', 'task_type', 'title', 'prompt_name', 'embeddingPurpose'],
-  // Truncation of long texts.
   ...['truncate', 'truncation', 'truncation_direction', 'truncationMode', 'autoTruncate'],
   ...['max_tokens_per_doc', 'max_chunks_per_doc', 'max_tokens_per_query', 'overlap_tokens'],
 ]);
@@ -24,7 +21,6 @@ export interface ParameterRules {
   readonly isStrict?: boolean;
 }
 
-/** The parameters to send beside those that the shared code handles. */
 export function furtherOf(
   asked: Asked,
   { own, cannot = {}, isStrict = false }: ParameterRules,

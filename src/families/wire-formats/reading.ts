@@ -25,7 +25,6 @@ export function textIn(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** A value as a whole number from 0; undefined for anything else. */
 export function countIn(value: Json | undefined): number | undefined {
   const count = numberOf(value);
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
@@ -45,7 +44,6 @@ export function sumOf(counts: readonly (number | undefined)[]): number | undefin
   );
 }
 
-/** A nested member of an object; undefined where one on the way is missing. */
 export function at(value: Json | undefined, ...names: readonly string[]): Json | undefined {
   let found = value;
   for (const name of names) found = isJsonObject(found) ? found[name] : undefined;
@@ -66,7 +64,6 @@ export function byIndex(list: readonly Json[], name: string, what: string): read
   return ordered.filter((object) => object !== undefined);
 }
 
-/** Whether a value is a list of one or more numbers. */
 export function isVector(value: Json | undefined): value is JsonNumbers {
   return value instanceof JsonNumbers;
 }

@@ -12,7 +12,6 @@ export interface Texts {
   readonly isSingle: boolean;
 }
 
-/** Reads a field as texts; token IDs are decoded. */
 export async function toTexts(asked: Asked, field: string): Promise<Texts> {
   const value = asked.body[field];
   if (value === undefined) throw asked.refusal(field, `wants "${field}", which is not there`);
@@ -36,7 +35,6 @@ function checkTokenCount(asked: Asked, field: string, value: Json): void {
   throw asked.refusal(field, why, `send ${mostTokenIds} at most, or text`);
 }
 
-/** Reads a field as texts, for upstreams that take nothing else. */
 export async function toPlainTexts(asked: Asked, field: string): Promise<Texts> {
   const texts = await toTexts(asked, field);
   if (texts.items.every((item) => typeof item === 'string')) return texts;
@@ -57,5 +55,5 @@ function vocabularyFor({ tokenIds, publicModel }: Asked): Vocabulary {
   return tokenIds === 'decode' || tokenIds === 'pass' ? vocabularyOf(publicModel) : tokenIds;
 }
 
-/** Limit of the calls for one request, where each call takes few texts. */
+/** Limit of the upstream calls for one request, where each call takes few texts. */
 export const mostCalls = 2048;

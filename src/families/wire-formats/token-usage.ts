@@ -31,7 +31,6 @@ function withoutOddNumbers(object: JsonObject): JsonObject {
   return sound;
 }
 
-/** Whether a count is valid: finite and not negative. */
 function isSound(value: Json): boolean {
   if (value instanceof JsonNumber) return isAmount(value.value);
   if (value instanceof JsonNumbers) return value.values().every(isAmount);
@@ -45,7 +44,7 @@ const isAmount = (value: number): boolean => Number.isFinite(value) && value >= 
 export function sumOfUsage(usages: readonly (Json | undefined)[]): JsonObject | undefined {
   const said = usages.map(soundUsage).filter((usage) => usage !== undefined);
   if (said.length < usages.length) return undefined;
-  // A count that only some report would be missing from the sum unnoticed.
+  // A count that only some answers report would be missing from the sum unnoticed.
   const isPartial = countNames.some((name) => {
     const count = said.filter((usage) => isSaid(usage[name])).length;
     return count > 0 && count < said.length;
@@ -81,7 +80,6 @@ export function toUsage(usage: JsonObject): Usage | null {
   return cachedTokens === undefined ? counts : { ...counts, cachedTokens };
 }
 
-/** The cached tokens, under OpenAI's name or else DeepSeek's. */
 function cachedIn({ prompt_tokens_details: details, prompt_cache_hit_tokens: hits }: JsonObject): number | undefined {
   return countIn(isJsonObject(details) ? details.cached_tokens : undefined) ?? countIn(hits);
 }

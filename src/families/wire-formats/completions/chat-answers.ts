@@ -7,18 +7,15 @@ import { at, byIndex, listIn, objectIn } from '../reading.ts';
 interface ChatChoice {
   readonly text: string;
   readonly finishReason: string | null;
-  /** The choice's logprobs in chat's format. */
   readonly logprobs: Json | undefined;
 }
 
 export interface ChatAnswer {
   readonly choices: readonly ChatChoice[];
-  /** Fields of the answer beside the choices. */
   readonly head: JsonObject;
   readonly usage: Json | undefined;
 }
 
-/** Parses a whole answer. Throws `Unfit`. */
 export function readChat(body: Json): ChatAnswer {
   const { choices, usage, ...rest } = objectIn(body, 'the answer');
   return {
@@ -42,7 +39,6 @@ function readChoice(choice: JsonObject): ChatChoice {
   return { text, finishReason: toCompletionReason(finishReason), logprobs: choice.logprobs };
 }
 
-/** The text of a message or a part; undefined where it has none. */
 export function textIn({ content, refusal }: JsonObject): string | undefined {
   if (typeof content === 'string') return content;
   if (isJsonList(content)) return content.map(textOfPart).join('');
@@ -66,7 +62,6 @@ export function toolCalled(): Unfit {
   return new Unfit('the model calls a tool in place of an answer');
 }
 
-/** Whether a choice without text was cut off before any came. */
 function isCutShort(finishReason: string | null): boolean {
   return finishReason === 'length' || finishReason === 'content_filter';
 }

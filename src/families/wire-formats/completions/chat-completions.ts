@@ -16,7 +16,6 @@ import {
 } from './chat-answers.ts';
 import { type CompletionCall, type CompletionResult, completionHead, createProgress } from './completions.ts';
 
-/** Converts a whole answer. Throws `Unfit`. */
 export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): CompletionResult {
   const { choices, head, usage } = readChat(body);
   const before = echoOf(call);
@@ -32,7 +31,6 @@ export function readChatCompletion({ body }: WireAnswer, call: CompletionCall): 
   };
 }
 
-/** The prompt that precedes the text, where the client set `echo`. */
 function echoOf({ prompt, asked: { body } }: CompletionCall): string {
   return body.echo === true && typeof prompt === 'string' ? prompt : '';
 }
@@ -59,7 +57,7 @@ export function createChatStream(call: CompletionCall): StreamReader {
   function readChoice(choice: JsonObject): Json[] {
     const { position, isNew } = progress.begin(choice.index);
     const known = getOrMake(streamed, position, newChoice);
-    // A last chunk may have none.
+    // The last chunk may have no delta.
     const delta = choice.delta === undefined || choice.delta === null ? {} : objectIn(choice.delta, 'a delta');
     const text = textIn(delta);
     if (text !== undefined) known.hasText ||= text !== '';
@@ -89,14 +87,13 @@ export function createChatStream(call: CompletionCall): StreamReader {
     event(data) {
       const chunk = objectIn(data, 'an event of the stream');
       const { choices, usage } = chunk;
-      // Some report usage in every chunk: the last one counts.
+      // Some upstreams report usage in every chunk: the last one counts.
       if (isJsonObject(usage)) counted = soundUsage(usage);
       if ((choices === undefined || choices === null) && isJsonObject(usage)) return [];
       const listed = listIn(choices, 'choices');
       if (listed.length > 0) head ??= completionHead(chatHead(chunk), asked);
       return listed.flatMap((choice) => readChoice(objectIn(choice, 'a choice')));
     },
-    /** Ends the stream with the usage, as a chunk of its own. */
     end() {
       progress.checkEnd();
       return wantsUsage && counted !== undefined ? [toChunk([], counted)] : [];

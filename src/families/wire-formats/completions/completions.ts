@@ -22,19 +22,16 @@ import { countIn } from '../reading.ts';
 import { mostCalls, type Texts, toPlainTexts } from '../texts.ts';
 import { sumOfUsage, toUsage } from '../token-usage.ts';
 
-/** One call to the upstream: with one prompt, or with all of them. */
 export interface CompletionCall {
   /** The prompt as sent: a text or token IDs, or a list of either. */
   readonly prompt: Json;
   /** Number of expected choices; undefined where the client's `n` is invalid, which the upstream then refuses. */
   readonly choices: number | undefined;
-  /** The result of the wire format's `parameters`. */
   readonly parameters: JsonObject;
   readonly asked: Asked;
 }
 
 export interface CompletionResult {
-  /** Choices in order, in the client's shape; the shared code sets their index. */
   readonly choices: readonly JsonObject[];
   /** Fields beside the choices: `id`, `created`, `model`, `system_fingerprint`; missing ones are generated. */
   readonly head: JsonObject;
@@ -92,14 +89,13 @@ function wantsStream({ body }: Asked): boolean {
   return body.stream === true;
 }
 
-/** Number of choices for each prompt; undefined for an invalid `n`. */
 export function choicesEach({ body }: Asked): number | undefined {
   if (body.n === undefined) return 1;
   const n = numberOf(body.n);
   return n !== undefined && Number.isSafeInteger(n) && n >= 1 ? n : undefined;
 }
 
-/** For each parameter, whether a value changes nothing, so that it can be left out. */
+/** For each parameter, a test for values that change nothing, so that the parameter can be left out. */
 const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   n: isOne,
   best_of: isOne,
@@ -111,7 +107,6 @@ const harmless: Readonly<Record<string, (value: Json) => boolean>> = {
   logit_bias: (value) => isJsonObject(value) && Object.keys(value).length === 0,
 };
 
-/** Whether a parameter can be left out silently. */
 export function asksForNothing(parameter: string, value: Json | undefined): boolean {
   return value === undefined || harmless[parameter]?.(value) === true;
 }
@@ -216,7 +211,6 @@ export function createProgress(expected: number | undefined) {
   const begun = new Set<number>();
   const finished = new Set<number>();
   return {
-    /** Whether every requested choice has a finish reason. */
     get isComplete(): boolean {
       return begun.size > 0 && finished.size >= (expected ?? begun.size);
     },

@@ -16,7 +16,6 @@ import { finishReasonIn } from './chat-answers.ts';
 import { type CompletionWireFormat, createProgress, translateCompletions } from './completions.ts';
 
 export interface OpenaiCompletionFacts {
-  /** `prompt` must be a single text, not a list. */
   readonly onePromptACall?: boolean;
   /** The upstream would read OpenAI's token IDs as its own, or refuse them. */
   readonly misreadsTokens?: boolean;
@@ -56,7 +55,6 @@ function checked(choice: JsonObject): JsonObject {
   return choice;
 }
 
-/** Whether every number in a value fits a double. */
 function isInRange(value: Json | undefined): boolean {
   if (value instanceof JsonNumber) return Number.isFinite(value.value);
   if (value instanceof JsonNumbers) return value.values().every(Number.isFinite);

@@ -91,7 +91,6 @@ const cohere: BedrockWireFormat = {
   },
 };
 
-/** The token count in the response headers, used where the body has none. */
 export const tokensIn = (headers: readonly string[]): number | undefined =>
   countInHeader(headers, 'x-amzn-bedrock-input-token-count');
 

@@ -33,7 +33,6 @@ import { type Adapt, formatSaid, inFormat, type VectorFormat, widthOf } from './
 export interface EmbeddingCall {
   /** The inputs: texts; objects and token IDs too, where the wire format takes them. */
   readonly items: readonly Json[];
-  /** The client sent one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
   readonly format: VectorFormat;
@@ -55,12 +54,10 @@ export interface EmbeddingResult {
   readonly totalTokens?: number | undefined;
   /** The upstream's name for the model, as in the answer. */
   readonly model?: string | undefined;
-  /** Further fields of the upstream's answer, such as an ID. */
   readonly beside?: JsonObject;
 }
 
 export interface EmbeddingWireFormat extends ParameterRules {
-  /** Limits of one call; without them, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   /** Whether the request for the upstream has a field for the width, under whatever name. */
   readonly hasDimensions: boolean | ((asked: Asked) => boolean);
@@ -79,7 +76,6 @@ export interface EmbeddingWireFormat extends ParameterRules {
   read(answer: WireAnswer, call: EmbeddingCall): EmbeddingResult | Promise<EmbeddingResult>;
 }
 
-/** Fields that the shared code handles, for all wire formats. */
 const handled: ReadonlySet<string> = new Set(['input', 'model', 'encoding_format', ...dimensionNames]);
 
 export function translateEmbeddings(wireFormat: EmbeddingWireFormat): Translation {

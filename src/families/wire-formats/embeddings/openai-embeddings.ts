@@ -54,10 +54,10 @@ export function openaiEmbeddings(facts: OpenaiEmbeddingFacts, options: Options =
     ...translateEmbeddings(wireFormat),
     isNeeded(glance) {
       const { fields } = glance;
-      // A conversation in its place is for the upstream to validate.
+      // A conversation in place of the input is for the upstream to validate.
       if ((fields.get('input')?.kind ?? 'null') === 'null') return false;
       return (
-        // Many services answer with floats all the same, which the official clients misread as zeros.
+        // Many services answer with floats in spite of it, which the official clients misread as zeros.
         asksForBase64(glance) ||
         (lacksDimensions && (fields.get('dimensions')?.kind ?? 'null') !== 'null') ||
         refusesNull.some((name) => fields.get(name)?.kind === 'null') ||
@@ -74,7 +74,7 @@ export const readOpenaiEmbeddings = ({ body }: WireAnswer): EmbeddingResult => {
   const total = countIn(at(usage, 'total_tokens'));
   return {
     vectors,
-    // Some report only the total, some a prompt count of zero beside it.
+    // Some upstreams report only the total, some a prompt count of zero beside it.
     promptTokens: countIn(at(usage, 'prompt_tokens')) || total,
     totalTokens: total,
     model: textIn(model),

@@ -4,7 +4,7 @@ import { Unfit } from '../../../core/translation.ts';
 import { areFinite, bytesPerFloat, floatsIn, floatsToBytes } from '../../../lib/float-bytes.ts';
 import { isJsonList, type Json, JsonNumbers } from '../../../lib/json/json-text.ts';
 
-/** Replaces the numbers of a vector; undefined where the upstream's own stay. */
+/** Converts the numbers of a vector; returns undefined where the upstream's own numbers stay. */
 export type Adapt = (values: readonly number[]) => readonly number[] | undefined;
 
 /** The number of a vector's elements; for base64 by its decoded bytes. Throws where it is no list of numbers, or holds an invalid one. */
@@ -49,7 +49,6 @@ function mayOverflow(source: string): boolean {
   return raises(source, 'e') || raises(source, 'E') || holdsLongNumber(source);
 }
 
-/** Whether a number has an exponent that is not negative; most small numbers have a negative one. */
 function raises(source: string, letter: 'e' | 'E'): boolean {
   let at = source.indexOf(letter);
   while (at !== -1 && source[at + 1] === '-') at = source.indexOf(letter, at + 1);

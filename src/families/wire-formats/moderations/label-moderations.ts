@@ -64,7 +64,7 @@ export function createLabelJudge({ threshold, labels = '' }: Options): (labels: 
     const said = listIn(original, 'what is said of an input').map(readLabel);
     if (said.length === 0) throw new Unfit('an input has no labels');
     const highest = said.reduce((most, { score }) => Math.max(most, score.value), 0);
-    // The unknown label may be the worst or the best: either verdict would be a guess.
+    // An unknown label may be the worst or the best: either verdict would be a guess.
     const unknown = said.findIndex(
       ({ score, meaning }) => meaning === undefined && (score.value >= from || score.value === highest),
     );

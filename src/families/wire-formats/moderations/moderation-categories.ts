@@ -110,7 +110,6 @@ export const labelCategories: Categories = {
   malicious: [],
 };
 
-/** Labels for harmless inputs. */
 export const harmlessLabels: ReadonlySet<string> = new Set([
   'ok',
   'safe',

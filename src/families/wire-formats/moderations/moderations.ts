@@ -27,7 +27,6 @@ import { type OpenaiCategory, openaiCategories } from './moderation-categories.t
 
 interface ModerationCall {
   readonly texts: readonly string[];
-  /** The client sent one input, not in a list. */
   readonly isSingle: boolean;
   readonly model: string;
   /** Further parameters: the wire format's own, and unknown ones where they may pass. */
@@ -51,16 +50,13 @@ export interface Judgement {
 }
 
 interface ModerationResult {
-  /** One judgement for each text, in their order. */
+  /** One judgement for each text, in the order of the texts. */
   readonly judgements: readonly Judgement[];
-  /** The upstream's name for the model, as in the answer. */
   readonly model?: string | undefined;
-  /** The upstream's usage, under OpenAI's names. */
   readonly usage?: JsonObject | undefined;
 }
 
 export interface ModerationWireFormat extends ParameterRules {
-  /** Limits of one call; without them, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   /** The operator's defaults override what the client sends. */
   readonly takesDefaults?: boolean;
@@ -156,7 +152,7 @@ function toResult({ findings, original }: Judgement): JsonObject {
     flagged: findings.some(({ isFlagged }) => isFlagged),
     categories: ofEach((category) => found.get(category)?.isFlagged ?? false),
     category_scores: ofEach((category) => found.get(category)?.score ?? 0),
-    // Empty for categories that were not examined.
+    // The list is empty for categories that were not examined.
     category_applied_input_types: ofEach((category) => (found.has(category) ? ['text'] : [])),
     original,
   };

@@ -9,7 +9,6 @@ import { furtherOf, type ParameterRules } from '../parameters.ts';
 export interface RerankTakes extends ParameterRules {
   /** The upstream takes objects as documents and queries, or as documents only; else the text of objects is sent. */
   readonly takesObjects?: boolean | 'documents';
-  /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
 }
 
@@ -17,13 +16,12 @@ export interface RerankQuestion {
   readonly query: Json;
   /** The documents as sent to the upstream. */
   readonly documents: readonly Json[];
-  /** The documents as the client sent them. */
+  /** The documents as the client sent them, for the answer. */
   readonly originals: readonly Json[];
   readonly topN: number | undefined;
   readonly withDocuments: boolean;
   /** The shape of the answer, chosen by the client or implied by its field names. */
   readonly shape: RerankShape | undefined;
-  /** How scores are converted; undefined where they are not. */
   readonly scoring: Scoring | undefined;
   /** Further parameters: the wire format's own, and unknown ones where they may pass. */
   readonly more: JsonObject;
@@ -109,7 +107,7 @@ function rankFieldsOf(asked: Asked): readonly string[] | undefined {
     throw asked.refusal('rank_fields', 'wants a list of names here');
   }
   const different = [...new Set(names)];
-  // Each document is searched for each of them.
+  // Each document is searched for each of the keys.
   if (different.length > mostRankFields)
     throw asked.refusal('rank_fields', `wants ${mostRankFields} names at most here`);
   return different;
@@ -122,7 +120,7 @@ function toText(value: Json, asked: Asked, name: string, rankFields?: readonly s
   const lines = (rankFields ?? []).flatMap((field) => {
     const text = plainTextOf(value[field]);
     if (text === undefined) return [];
-    // One field is just the text, several are labelled.
+    // A single field is sent as its text alone, several are labelled.
     return rankFields?.length === 1 ? [text] : [`${field}: ${text}`];
   });
   if (lines.length > 0) return lines.join('\n');
@@ -131,7 +129,7 @@ function toText(value: Json, asked: Asked, name: string, rankFields?: readonly s
   throw asked.refusal(name, `takes text only, so each object needs ${wanted}`);
 }
 
-/** A text, or a number as it was written. */
+/** A number counts as a text, as it was written. */
 function plainTextOf(value: Json | undefined): string | undefined {
   if (typeof value === 'string') return value;
   if (value instanceof JsonNumber) return value.source;
@@ -141,7 +139,7 @@ function plainTextOf(value: Json | undefined): string | undefined {
 function parametersOf(asked: Asked, takes: RerankTakes, scoring: Scoring | undefined): JsonObject {
   const isOwn = (name: string): boolean => takes.own.includes(name);
   const isHandled = (name: string, value: Json): boolean => {
-    // Many clients always send false. True is what the upstream does if its scores are raw.
+    // Many clients always send `raw_scores: false`. True is what the upstream does if its scores are raw.
     const isGranted = value === false || (value === true && asked.scores?.scale === 'raw');
     if (name === 'raw_scores') return scoring !== undefined || (isGranted && !isOwn(name));
     return (handled.has(name) && !isOwn(name)) || (ofTei.has(name) && asked.shape === 'tei');

@@ -34,7 +34,6 @@ interface RerankCall {
 
 interface Ranked {
   readonly index: Json | undefined;
-  /** The score in the upstream's own digits. */
   readonly score: Json | undefined;
 }
 
@@ -60,7 +59,6 @@ export interface RerankWireFormat extends RerankTakes {
   /** Limits of one call; a query's tokens count with each document. Without limits, the upstream enforces its own. */
   readonly limits?: KnownLimits;
   write(call: RerankCall): WireRequest;
-  /** Reads an answer. Throws `Unfit`. */
   read(answer: WireAnswer, call: RerankCall): RerankResult;
 }
 
@@ -87,7 +85,7 @@ async function toReply(
   const result = wireFormat.read(answer, call);
   const { promptTokens = null, totalTokens = null, searchUnits = null } = result;
   const checked = checkedIn(result.results, call);
-  // Each of these steps covers all documents.
+  // Each of these steps covers all documents, so the time slice is checked between them.
   if (isSliceOver()) await nextSlice();
   // Equal scores stay in the upstream's order.
   checked.sort((a, b) => b.value - a.value);
@@ -112,15 +110,13 @@ async function toReply(
     meta: metaOf(result),
     usage: { prompt_tokens: (said === null ? null : promptTokens) ?? total, total_tokens: total },
   };
-  // Of parts one list is merged.
+  // The answers to the parts of a list are merged into one list first.
   return { body: shape === 'voyage' && !asked.isPart ? withData(body) : body, usage, isEstimated: said === null };
 }
 
-/** A client's document with its score; `index` is its position in the client's list. */
 interface Scored {
   readonly index: number;
   readonly score: JsonNumber;
-  /** The document; undefined where the client does not want it back. */
   readonly document: Json | undefined;
 }
 
@@ -144,7 +140,7 @@ const estimateOf = (value: Json): number => {
   return typeof text === 'string' ? estimateTokens(text) : 1;
 };
 
-/** Checks the results: one for each document, or as many as requested; no duplicates, no unknown document. */
+/** There must be one result for each document, or as many as requested; no duplicates, no unknown document. */
 function checkedIn(
   results: readonly Ranked[],
   { documents, topN }: RerankCall,

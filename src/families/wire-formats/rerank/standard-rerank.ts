@@ -6,7 +6,6 @@ import { hints } from '../parameters.ts';
 import { at, countIn, listIn, objectIn } from '../reading.ts';
 import { type RerankResult, type RerankWireFormat, translateRerank } from './rerank.ts';
 
-/** Fields whose kinds are known before the request is parsed. */
 type Watched = 'top_n' | 'return_documents' | 'max_tokens_per_doc' | 'max_chunks_per_doc' | 'rank_fields' | 'top_k';
 
 export interface StandardRerankFacts {
@@ -68,7 +67,6 @@ export function standardRerank({
   return { ...translation, isNeeded };
 }
 
-/** Whether the client wants documents back; undefined where it does not say. */
 function wantsDocuments({ body, fields }: Glance): boolean | undefined {
   const field = fields.get('return_documents');
   return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
