@@ -24,14 +24,13 @@ function hasUser(written: string): boolean {
   return username !== '' || password !== '';
 }
 
-/** Webhooks as the store may have them; in the file they may also name files with secrets. */
+/** Keys of a webhook that the store may have; in the file a webhook may also name files with secrets. */
 export const webhooksField = () => webhookList(mapping(webhookFields));
 
 const webhookList = <T extends z.ZodType>(webhook: T) => list(webhook).max(20, { error: 'at most 20 webhooks' });
 
 const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]+@[^\s<>@,;:"()[\]\\]+$/);
 
-/** The mail server, which only the file may set. */
 const smtpFields = mapping({
   url: url('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
     .describe('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.')
@@ -57,7 +56,7 @@ export const alertsSchema = mapping({
   off: list(oneOf(alertRules)).default([]).describe('Rules that open no alert.'),
 });
 
-/** Compiles the section. `addresses`: the policy for webhooks of the store; undefined for those of the file. */
+/** Compiles the section. `addresses`: the policy for webhooks that are in the store; undefined for those of the file. */
 export function toAlertSettings(
   { webhooks, smtp, error_rate: errorRate, p95, off }: z.output<typeof alertsSchema>,
   addresses: AddressRule | undefined,

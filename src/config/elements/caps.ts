@@ -21,7 +21,6 @@ const mostCounted = 1_000_000_000_000;
 
 const most = (what: string) => wholeNumber(1, mostCounted).optional().describe(what);
 
-/** The rates that the `limits` of every holder (key, project, model or upstream) may have. */
 export const rateFields = {
   requests_per_minute: most('Requests per minute.'),
   requests_per_day: most('Requests per 24 hours.'),
@@ -100,7 +99,6 @@ function toBudgets(written: WrittenCaps['budgets'], location: Location<Reporting
   });
 }
 
-/** Limits and budgets as they are written in the file. */
 export function describeCaps({ rates, concurrency, budgets }: Caps): CapsDocument {
   return {
     limits: Object.fromEntries<number>([

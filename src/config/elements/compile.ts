@@ -19,7 +19,6 @@ import { compileUpstreams } from './upstream/compile.ts';
 
 export interface Compiled {
   readonly snapshot: Snapshot;
-  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 

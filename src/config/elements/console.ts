@@ -8,7 +8,6 @@ import type { Location } from './context.ts';
 import { atStart, flag, list, mapping, oneOf, secretFile, secretText, text, wholeNumber } from './fields.ts';
 import { checkHost } from './server/compile.ts';
 
-/** The `console.oidc` section: how people sign in through an identity provider. */
 const oidcSchema = mapping({
   issuer: text('an https:// URL, such as https://accounts.example.com', /^https?:\/\/[^\s/?#]+[^\s?#]*$/)
     .describe('The issuer, as in its tokens.')

@@ -15,9 +15,9 @@ export interface CompileContext {
   readonly sideFiles: SideFiles;
   readonly nowMs: number;
   readonly availableBytes: number;
-  /** This process's share of the machine's processors, in whole ones. */
+  /** Number of whole processors that this process may use. */
   readonly availableCores: number;
-  /** True in Kubernetes, where a terminating pod still gets requests for a moment. */
+  /** True in Kubernetes, where a pod that is ending still gets requests for a moment. */
   readonly isInKubernetes: boolean;
   readonly faults: FaultList;
   readonly locator: Locator;
@@ -26,11 +26,9 @@ export interface CompileContext {
   readonly warnings: Warning[];
 }
 
-/** An element of one of the configuration's lists, with its location. */
 export interface Entry<T> {
   readonly path: Path;
   readonly value: T;
-  /** When the element was stored; undefined for one of the file. */
   readonly createdAtMs?: number | undefined;
 }
 
@@ -59,7 +57,7 @@ export class Location<C extends Reporting = CompileContext> {
     this.context.warnings.push({ path: this.path, text });
   }
 
-  /** A name as messages show it; one that comes from the environment is not repeated. */
+  /** The name as messages show it: one that comes from the environment is not repeated. */
   quoted(name: string): string {
     return this.context.isSubstituted(this.path) ? 'this name' : JSON.stringify(name);
   }
@@ -80,12 +78,10 @@ export class Location<C extends Reporting = CompileContext> {
   }
 }
 
-/** The message for an element of the store that the file declares too. */
 export function inFileToo(inFile: Location<Reporting>): string {
   return `is declared by the configuration file too: ${inFile.inWords()}; the file manages it, so change it there, or take it out of one of the two`;
 }
 
-/** Reports a pattern with more than one `*`. */
 export function checkStars(name: string, location: Location<Reporting>): void {
   if (name.indexOf('*') !== name.lastIndexOf('*')) location.fault('holds more than one *; a pattern has one');
 }
@@ -130,7 +126,6 @@ export function createClaims(): (name: string, element: Location, ...steps: Path
   };
 }
 
-/** Whether the value at a path is managed by the file or by the store. */
 export function managerOf([root = '']: Path): 'file' | 'store' {
   return typeof root === 'string' && root.includes(': ') ? 'store' : 'file';
 }

@@ -36,13 +36,12 @@ export interface ConfigurationDocument extends StoredSettings {
   /** The IDs and aliases of all models, faulty ones included. */
   readonly modelNames: ReadonlySet<string>;
   readonly areModelNamesUnique: boolean;
-  /** The IDs of all projects, faulty ones included. */
+  /** Includes faulty projects. */
   readonly projectIds: ReadonlySet<string>;
   readonly nearestProject: NearestName;
 }
 
 interface JudgeOptions extends Pick<Reporting, 'faults' | 'locator'> {
-  /** The elements of the store, and those that are about to be stored. */
   readonly elements: readonly Chunk[];
 }
 
@@ -133,7 +132,7 @@ export function* judgingDocument(
   };
 }
 
-/** The upstreams of the load before, which are returned again while none has changed. */
+/** The upstreams of the load before; the same array is returned again while none of them has changed. */
 let upstreamEntries: readonly Entry<UpstreamEntry>[] = [];
 
 function judgeOne<T extends z.ZodType>(
@@ -176,11 +175,9 @@ function withoutElements(tree: Tree): Tree {
 
 interface Names {
   readonly names: ReadonlySet<string>;
-  /** True where no name occurs twice. */
   readonly areUnique: boolean;
 }
 
-/** The IDs of a list's elements, and the aliases of models. */
 function* namesIn(written: readonly unknown[], owned: readonly Chunk[]): Generator<undefined, Names, undefined> {
   const names = new Set<string>();
   let count = 0;

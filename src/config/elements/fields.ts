@@ -35,7 +35,7 @@ declare module 'zod' {
   interface GlobalMeta {
     /** True where messages must never repeat the value. */
     readonly secret?: boolean;
-    /** Set for a file's name: which key has its value in that file. */
+    /** Set where the field names a file: the key whose value the file holds. */
     readonly holds?: string;
     /** The kind of value as documentation calls it, where its JSON type and the schema do not say enough. */
     readonly kind?: string;
@@ -44,7 +44,6 @@ declare module 'zod' {
   }
 }
 
-/** A field that names the service whose API the clients use. */
 export function shapeField(description: string) {
   return oneOf(rerankShapes).optional().describe(description).meta({ defaultText: 'what the request says' });
 }
@@ -64,7 +63,6 @@ export const metadata = () =>
     })
     .meta({ kind: 'names to texts' });
 
-/** The notes of an upstream, a model or a project. */
 export const notes = metadata().optional().describe('Your own notes; used by `postern resources apply --prune`.');
 
 export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
@@ -72,7 +70,7 @@ export const fromEnvironment = `Use the environment: \`\${NAME}\`.`;
 /** Longest duration: a timer fires immediately when it is set to more than 2^31 - 1 ms. */
 const longestMs = 24 * 86_400_000;
 
-/** A text with a unit that is parsed to a number within bounds. */
+/** A text with a unit, such as `30s`: parsed to a number within bounds. */
 function quantity(
   wants: string,
   pattern: RegExp,
@@ -111,7 +109,7 @@ export function fraction() {
   return z.number({ error }).min(0, { error }).max(1, { error }).meta({ kind: 'number from 0 to 1' });
 }
 
-/** An amount of dollars, as a number or a text; parsed to nano-dollars. */
+/** The result is in nano-dollars. */
 export function dollars(fromNanos: number, toNanos: number) {
   const wants = 'an amount in US dollars, without a currency, such as 12.50';
   const between = `an amount from ${toDollars(fromNanos)} to ${toDollars(toNanos)} in US dollars`;
@@ -126,7 +124,7 @@ export function dollars(fromNanos: number, toNanos: number) {
   });
 }
 
-/** A multiplier; parsed to millionths. */
+/** The result is in millionths. */
 export function factor(most: number) {
   const error = `a number from 0 to ${most} with at most six decimals, such as 1.5`;
   return z
@@ -169,7 +167,6 @@ export function ownId() {
   return text('up to 64 letters, digits, dots, underscores and dashes', /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/);
 }
 
-/** A model's name as clients and upstreams use it, in any script. */
 export function modelName() {
   return text(
     '1 to 256 visible characters, no space at either end',
@@ -184,7 +181,6 @@ export const displayName = () =>
 
 export const wantedCredential = 'visible ASCII characters, without spaces and line breaks';
 
-/** Whether a credential is valid in a header. */
 export const isCredential = (written: string): boolean => /^[\x21-\x7e]+$/.test(written);
 
 export function urlPath() {
@@ -236,7 +232,6 @@ export function url(wants: string, pattern: RegExp) {
   return text(wants, pattern).refine((written) => URL.canParse(written), { error: 'a valid URL' });
 }
 
-/** A mapping of header names to values, each of which may contain a secret. */
 export function headers() {
   return z
     .record(z.string(), z.string({ error: 'text' }).meta({ secret: true }), {

@@ -120,7 +120,7 @@ function report(
     fullPath,
     `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${toHint(near)}`,
   );
-  // It is removed from here on, but must not be reported as missing.
+  // The part is removed from here on, but must not be reported as missing.
   faults.hush(fullPath);
 }
 
@@ -153,7 +153,7 @@ function came(value: unknown, mayShow: boolean): string {
   return typeof value === 'string' ? JSON.stringify(value) : String(value);
 }
 
-/** Removes the faulty parts: unknown or faulty keys, or mappings that lack a key. Returns whether anything was removed. */
+/** Faulty parts are unknown or faulty keys, and mappings that lack a key. Returns whether anything was removed. */
 function prune(issues: readonly Issue[], part: Part): boolean {
   let pruned = false;
   for (const issue of issues) {

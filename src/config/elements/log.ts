@@ -51,7 +51,7 @@ export function toLogSettings({ access, file, ...rest }: z.output<typeof logSche
   return Object.freeze({ ...rest, file, access: Object.freeze(rule) });
 }
 
-/** Limit of names with a label of their own; each one adds five series. */
+/** Limit of names with a metric label of their own: each one adds five series. */
 const mostNamed = 1_000;
 const named = (what: string) =>
   list(ownId(), `a list of IDs of ${what}`)

@@ -53,7 +53,6 @@ export function* findMisplacedSecrets(
 const reading = new ReusableStep<readonly FoundText[]>();
 const searching = new ReusableStep<readonly Found[]>();
 
-/** The warnings for a document that has no fields for secrets. */
 export const misplacedWarnings = (document: unknown): string[] =>
   findEach(shapedTexts(document, []), z.unknown()).map((found) => toPathText(found.path) + toWarning(found).text);
 

@@ -17,7 +17,6 @@ export const projectSchema = mapping({
 
 export type ProjectEntry = z.output<typeof projectSchema>;
 
-/** Compiles all projects; the result has them by ID. */
 export function* compileProjects(
   entries: readonly Entry<ProjectEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,

@@ -12,7 +12,7 @@ interface Reports {
 }
 
 interface Made<T> {
-  /** Everything besides the element that the result was made of. */
+  /** Everything that the result was made of, besides the element. */
   readonly inputs: readonly unknown[];
   readonly result: T;
   readonly warnings: readonly Warning[];
@@ -82,13 +82,11 @@ export const lightAtOnce = 64;
 /** A value of the file as an element that can be compared by identity; undefined where it is no mapping. */
 export const toElement = (part: unknown): object | undefined => (isMapping(part) ? part : undefined);
 
-/** The reports of a step that reports nothing. */
 export const silent: Reports = { faults: { reports: 0 }, warnings: [] };
 
-/** The inputs of a step that needs only the element. */
 export const none: readonly unknown[] = [];
 
-/** The earlier list where both have the same elements, so that lists can be compared by identity. */
+/** Returns the earlier list where both have the same elements, so that lists can be compared by identity. */
 export function sameList<T>(before: readonly T[], now: readonly T[]): readonly T[] {
   return isSame(before, now) ? before : now;
 }

@@ -85,11 +85,9 @@ export const routeSchema = mapping({
 
 export type RouteEntry = z.output<typeof routeSchema>;
 
-/** Headers that no custom route may set, because the gateway or the upstream sets them. */
 const keptHeaders =
   /^(?:authorization|x-api-key|api-key|x-goog-api-key|cookie|host|te|trailer|upgrade|expect|connection|accept(?:-.*)?|content-.*|transfer-.*|proxy-.*|x-forwarded-.*|x-request-id|x-postern-.*|user-agent)$/;
 
-/** Compiles custom routes for the listener and the pipeline. */
 export function* compileRoutes(
   entries: readonly Entry<RouteEntry>[],
   upstreams: ReadonlyMap<string, Upstream>,
@@ -190,7 +188,7 @@ function toRoute(route: RouteEntry, model: CustomModelSource): CustomRoute {
       ...(idle !== undefined && { idleMs: idle }),
       ...(total !== undefined && { totalMs: total }),
     },
-    // Always with the same fields, as requests read them.
+    // Always with the same fields, so that all requests read objects of one shape.
     usage: usage && { input: usage.input, output: usage.output, units: usage.units },
     most: { output: most.output, units: most.units },
   });

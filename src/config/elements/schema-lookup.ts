@@ -33,7 +33,6 @@ function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefine
   return undefined;
 }
 
-/** The step of a path that stands for each element of a list. */
 export const eachElement = '[]';
 
 /** All settings of a schema with their paths, each before those inside it. */
@@ -62,7 +61,6 @@ export function isSecretAt(root: Schema, path: Path): boolean {
   return schema !== undefined && isSecret(schema);
 }
 
-/** Whether a schema is marked as secret, either itself or inside an optional. */
 export function isSecret(schema: Schema): boolean {
   const inner = bare(schema);
   return [schema, inner].some((one) => one instanceof z.ZodType && one.meta()?.secret === true);

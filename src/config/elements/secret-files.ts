@@ -10,7 +10,6 @@ import type { ConfigurationDocument } from './document.ts';
 import { configurationSchema } from './schema.ts';
 import { eachElement, settingsIn } from './schema-lookup.ts';
 
-/** A key of the configuration whose value can be read from a file. */
 interface SecretField {
   readonly steps: readonly string[];
   readonly name: string;
@@ -23,7 +22,6 @@ const secretFields: readonly SecretField[] = [...settingsIn(configurationSchema)
   return name === undefined || fileName === undefined ? [] : [{ steps: path.slice(0, -1), name, fileName }];
 });
 
-/** The names of files with secrets, as the configuration writes them. */
 export function secretFilesIn(tree: unknown): string[] {
   return secretFields.flatMap((field) =>
     mappingsAt(tree, field).flatMap(({ mapping }) => {
@@ -89,7 +87,6 @@ function mappingsAt(tree: unknown, { steps }: SecretField): Found[] {
   return found.flatMap(({ value, path }) => (isMapping(value) ? [{ mapping: value, path }] : []));
 }
 
-/** The names of all files that the settings and upstreams need, as the configuration writes them. */
 export function filesNamedIn({ settings, upstreams }: ConfigurationDocument): string[] {
   const { tls } = settings.server;
   const ofUpstreams = upstreams.flatMap(({ value }) => [

@@ -50,7 +50,6 @@ const compilingTerms = new ReusableStep<ReturnType<typeof toTerms>>();
 export const credentialFault = (upstream: string): string =>
   `is the credential of the upstream ${JSON.stringify(upstream)}; clients would hold it, so give the key a secret of its own`;
 
-/** The ID of the upstream that each credential belongs to, by the credential's digest. */
 export const credentialsOf = (upstreams: ReadonlyMap<string, Upstream>): ReadonlyMap<string, string> =>
   new Map([...upstreams.values()].flatMap(({ id, secrets }) => secrets.map((secret) => [digestOf(secret), id])));
 

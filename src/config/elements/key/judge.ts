@@ -15,7 +15,6 @@ import { judge } from '../judge.ts';
 import { describeKeyTerms, keyTermFields, toChange, toTerms } from './terms.ts';
 import { keyWarnings, unknownProject } from './warnings.ts';
 
-/** Creates the validation of keys by the configuration in force. */
 export function createKeyJudge(current: () => { readonly keyPositions: ReadonlyMap<string, FilePosition> }): KeyJudge {
   return {
     parseNew: (document, ground) => parseNewKeyTerms(document, ground),
@@ -37,7 +36,7 @@ const locationIn = (faults: FaultList): Location<Reporting> =>
   new Location({ faults, locator: unlocated, isSubstituted: () => false, warnings: [] }, []);
 
 interface NewKeyRules {
-  /** Whether a key needs no name, by which people recognise it; scripts keep the answer instead. */
+  /** Scripts keep the answer, so their keys need no name by which people recognise them. */
   readonly mayBeNameless?: boolean;
 }
 
@@ -71,7 +70,7 @@ export function parseKeyChange(
   const given = fromNow(document, ground.nowMs, faults);
   const has = (field: string): boolean => isMapping(given) && given[field] !== undefined;
   const written = withoutNulls(given);
-  // An unchanged one of the two stays, and is validated with the change.
+  // Of limits and budgets, the one that is unchanged stays, and is validated with the change.
   const { limits, budgets } = describeCaps(before.caps);
   const kept = { ...(has('limits') ? {} : { limits }), ...(has('budgets') ? {} : { budgets }) };
   const value = judge(changeSchema, isMapping(written) ? { ...kept, ...written } : written, [], location.context);
@@ -109,7 +108,6 @@ function checkOfStore(
   if (unknown !== undefined) location.at('project').fault(unknown);
 }
 
-/** Parses how long a former secret stays valid. */
 export function parseOverlap(text: string): number | { readonly fault: string } {
   const overlapMs = toMilliseconds(text);
   if (overlapMs === undefined) return { fault: `"${text}" is no time; write it such as 24h, or 0s for none` };

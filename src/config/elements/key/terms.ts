@@ -60,7 +60,6 @@ interface KeyOption {
   /** What the option's value is: a text; a list with commas; or `name=value` pairs, for which the option may be repeated. */
   readonly takes: 'text' | 'list' | 'pairs';
   readonly example: string;
-  /** The section of the documentation that describes the setting. */
   readonly docs: string;
 }
 
@@ -69,7 +68,6 @@ const optionTaking =
   (option: string, example: string, docs: string): KeyOption => ({ option, takes, example, docs });
 const [aText, aList, pairs] = [optionTaking('text'), optionTaking('list'), optionTaking('pairs')];
 
-/** The command-line option of each setting, in the order of the usage text. */
 export const keyOptions: Readonly<Record<KeyTermName, KeyOption>> = {
   project: aText('project', 'P', 'its project, whose limits and budgets apply too'),
   models: aList('models', 'a,b', 'IDs of models, each with at most one `*`'),
@@ -122,7 +120,6 @@ export function toChange(terms: KeyTerms, has: (term: KeyTermName) => boolean): 
   };
 }
 
-/** The settings of a key as they are written in the file. */
 export function describeKeyTerms(terms: Omit<KeyTerms, 'expiresAtMs'>): KeyTermsDocument {
   return {
     project: terms.project,

@@ -12,7 +12,6 @@ type NamedKey = Pick<KeyRecord, 'models' | 'caps' | 'project' | 'metadata'> & {
   readonly name?: string | undefined;
 };
 
-/** The warnings for a key of the store. */
 export function keyWarnings(key: NamedKey, snapshot: Pick<Snapshot, 'models' | 'projects'>): string[] {
   const { name, models, metadata } = key;
   return [
@@ -31,7 +30,7 @@ export function modelWarnings(patterns: readonly string[], models: ModelIndex): 
   });
 }
 
-/** Warns where another unrevoked key of the store has the same name, because people recognise keys by it. */
+/** People recognise keys by their name: two unrevoked keys should not have the same. */
 export function nameWarnings(
   { id, name }: { readonly id: string; readonly name: string },
   others: readonly { readonly id: string; readonly name: string; readonly revokedAtMs: number | undefined }[],

@@ -9,7 +9,7 @@ import type { Location } from '../context.ts';
 import { type ModelEntry, standardBalance } from './schema.ts';
 import { type CompiledModel, nameOf, serves } from './targets.ts';
 
-/** Whether an operation's call is not repeated, because another call may give another answer and costs again. */
+/** Calls of such operations are not repeated, because another call may give another answer and costs again. */
 const isSentOnce = (operation: Operation): boolean => !operationRows[operation].replayable;
 
 export function toAttemptPolicy(model: CompiledModel): Pick<Model, 'balance' | 'retry' | 'hedge'> {
@@ -74,7 +74,6 @@ function checkHedgeTime({ location, served, called }: CompiledModel, afterMs: He
   }
 }
 
-/** Warns of settings for operations that the model does not serve. */
 export function warnOfIdleSettings({ location, value, served }: CompiledModel): void {
   const lists = [...listOperations].join(', ');
   const noLists = !served.some((operation) => listOperations.has(operation)) && `the model serves no lists (${lists})`;
@@ -120,7 +119,7 @@ export function toListSettings({
   };
 }
 
-/** Reports a shadow that no model has the name of, and a model that is its own shadow. */
+/** A shadow must be another, existing model. */
 export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<string>, location: Location): void {
   if (shadow === undefined) return;
   const at = location.at('shadow', 'model');

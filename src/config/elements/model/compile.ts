@@ -30,7 +30,7 @@ import {
   toTargets,
 } from './targets.ts';
 
-/** Models that are compiled together, with what the index of all models needs of them. */
+/** Models that are compiled together, with what the index of all models needs to know of them. */
 export interface CompiledGroup {
   readonly models: readonly Model[];
   /** Each model with its entry in the configuration; empty for built-in models. */
@@ -52,7 +52,7 @@ export function* compileModels(
   const inputs = [
     context.families,
     document.importedPrices,
-    // Plans of its requests hold the custom routes of one configuration.
+    // Plans of requests to these models hold the custom routes of one configuration.
     document.routes.length === 0 ? undefined : document,
   ];
   // An upstream that is at fault is no fault of its models: these are compiled anew once it is no longer there.
@@ -64,7 +64,7 @@ export function* compileModels(
       const { path, value, createdAtMs } = entry;
       const location = new Location(context, path);
       checkNames(value, location);
-      // One that is at fault is no fault of the model; one that is absent is.
+      // A faulty upstream is no fault of the model; an absent one is.
       const called = value.targets.map(({ upstream: id }) => upstreams.get(id) ?? upstreamIds.has(id));
       const model = compiling.of(entry, [...inputs, ...called], context, () => {
         const [first, ...others] = toTargets(value, document, upstreams, location.at('targets'));
@@ -142,7 +142,6 @@ function checkNames({ id, aliases }: ModelEntry, location: Location): void {
   });
 }
 
-/** Reports each name that two models have. */
 function* claimAll({ models }: ConfigurationDocument, context: CompileContext): Generator<undefined, void, undefined> {
   const claim = createClaims();
   for (const entries of models) {
@@ -211,7 +210,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   });
 }
 
-/** The built-in models of families that have an upstream, unless the file uses the name; compiled as if they were written in the file. */
+/** Only models of families that have an upstream, unless the file uses the name; compiled as if they were written in the file. */
 function* builtInModels(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,
@@ -298,7 +297,7 @@ export function* indexingModels(groups: readonly CompiledGroup[]): Generator<und
     namesByUpstream,
     resolve(name: string) {
       const found = exact.get(name);
-      // A pattern stands for names, not for itself.
+      // A pattern stands for names and cannot be named itself.
       if (found !== undefined || patterns.length === 0 || name.includes('*') || !mayBeMatched(name)) return found;
       for (const { model, prefix, suffix, made } of patterns) {
         if (name.length < prefix.length + suffix.length) continue;

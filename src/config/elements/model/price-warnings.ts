@@ -62,19 +62,17 @@ export function* priceWarnings(
   }
 }
 
-/** Remembers, for each model, its warnings and the outdated price lists that budgets rely on. */
+/** Remembers, by model, its warnings and the outdated price lists that budgets rely on. */
 const judging = new ReusableStep<ReadonlySet<string>>();
 const judgingGroup = new ReusableStep<readonly OldList[]>();
 
 interface OldList {
   readonly list: string;
-  /** The ID of a model that is priced by the list. */
   readonly id: string;
 }
 
 const dayMs = 86_400_000;
 
-/** The outdated price lists that budgets rely on, as sentences. */
 function oldLists(called: readonly CalledTarget[], isBudgeted: boolean, nowMs: number): Set<string> {
   const lists = new Set<string>();
   for (const { target } of called) {
@@ -120,7 +118,7 @@ function warnOfUnknownPrices(
 
 /** Returns whether a model's cost may count for a budget other than its upstreams'. */
 function createCounted({ keys, projects }: Holders): (model: Model) => boolean {
-  // The store's keys of a project are unknown here.
+  // The keys that a project has in the store are unknown at this point.
   if (projects.values().some(({ caps }) => hasBudgets(caps))) return everyModel;
   const named = new Set<string>();
   for (const { caps, models } of keys.values()) if (hasBudgets(caps)) for (const name of models) named.add(name);

@@ -38,7 +38,7 @@ interface NewTarget {
   readonly location: Location;
 }
 
-/** The targets of a model, without those whose upstream is unknown. */
+/** Targets whose upstream is unknown are left out. */
 export function toTargets(
   value: ModelEntry,
   document: ConfigurationDocument,
@@ -59,7 +59,7 @@ export function toTargets(
     }
     const upstream = upstreams.get(entry.upstream);
     if (upstream === undefined) {
-      // One in the file has a fault of its own.
+      // A faulty upstream in the file has a fault of its own.
       if (!document.upstreamIds.has(entry.upstream)) {
         const { nearestUpstream } = document;
         at.at('upstream').unknown('unknown upstream', entry.upstream, nearestUpstream, '; declare it under upstreams');
@@ -94,7 +94,6 @@ function toTarget(made: NewTarget, { importedPrices }: Pick<ConfigurationDocumen
   });
 }
 
-/** The operator's limits of a target; undefined where none is set. */
 function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: TargetEntry): ListLimits | undefined {
   if (items === undefined && tokens === undefined && bytes === undefined) return undefined;
   return Object.freeze({
@@ -104,7 +103,6 @@ function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: Ta
   });
 }
 
-/** Whether the gateway answers by itself, so that nothing is charged. */
 function isMadeInside({ offers }: Upstream): boolean {
   return offers.values().some(({ make }) => make !== undefined);
 }
@@ -205,7 +203,6 @@ export function servedBy(target: LocatedTarget): Operation[] {
 
 type OfferMap = ReadonlyMap<string, Offer>;
 
-/** The scale of rerank scores that the family has by default; undefined where the target does not rerank. */
 function familyScores(offers: OfferMap, upstreamName: string): TargetScores | undefined {
   const offer = labels.map((label) => offers.get(offerKey(label, 'rerank'))).find((one) => one !== undefined);
   if (offer === undefined) return undefined;
@@ -213,7 +210,6 @@ function familyScores(offers: OfferMap, upstreamName: string): TargetScores | un
   return { scale: typeof scale === 'function' ? scale(upstreamName) : scale, isSwitched, wanted: undefined };
 }
 
-/** The scale of a target's rerank scores, by its family and by the settings of target and model. */
 function toTargetScores({ entry, owner, model, location }: NewTarget, offers: OfferMap): TargetScores | undefined {
   const { scores: said, defaults } = entry;
   const { scores: wanted } = owner;
@@ -233,7 +229,6 @@ function toTargetScores({ entry, owner, model, location }: NewTarget, offers: Of
   return { scale: said ?? scale, isSwitched, wanted };
 }
 
-/** The target's defaults without `raw_scores`, where the model sets the scale of its scores. */
 function withoutScores(
   defaults: Readonly<Record<string, Json>>,
   scores: TargetScores | undefined,

@@ -106,7 +106,7 @@ function toUploadDisk({ upload_disk: written, upload_limit: limit }: ServerSecti
   return written ?? standardUploads * limit;
 }
 
-/** Least memory for bodies, as a number of longest ones: changing the model name or decompressing may take a second copy. */
+/** Least memory for bodies, as a number of longest bodies: changing the model name or decompressing may take a second copy. */
 const fewestBodies = 2;
 const standardShare = 1 / 8;
 /** Share of the memory above which a warning says that the process has little left for its other work. */
@@ -164,7 +164,7 @@ function toTls(section: NonNullable<ServerSection['tls']>, location: Location): 
   return Object.freeze({ cert, key });
 }
 
-/** Where the kernel reports memory limits; tests use other places. */
+/** Where the kernel reports memory limits; tests use other directories. */
 interface ControlGroups {
   /** The file that lists the process's control groups, one a line. */
   readonly membership: string;

@@ -39,7 +39,6 @@ export function literalFault(rule: AddressRule | undefined, { hostname }: Pick<U
 interface Found {
   readonly family: Family;
   readonly offers: Offers;
-  /** The default address of the family. */
   readonly standard: string | undefined;
   readonly written: string | undefined;
 }
@@ -101,7 +100,6 @@ export function lacksCredential(
   return written === undefined || URL.parse(written)?.host === own.host;
 }
 
-/** The settings for an upstream with several endpoints; undefined where it has one address, or none. */
 export function toEndpoints(
   { endpoints: from, endpoint_zone: zone }: UpstreamEntry,
   origin: string | undefined,

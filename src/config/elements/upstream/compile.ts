@@ -34,7 +34,6 @@ import { toUpstreamTls } from './tls.ts';
 
 export interface CompiledUpstreams {
   readonly byId: ReadonlyMap<string, Upstream>;
-  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
 }
 
@@ -42,7 +41,6 @@ interface NewUpstream {
   readonly entry: UpstreamEntry;
   readonly family: Family;
   readonly keys: readonly Key[];
-  /** The address policy for an upstream of the store. */
   readonly addresses: AddressRule | undefined;
   readonly location: Location;
 }
@@ -52,7 +50,6 @@ interface Optioned extends NewUpstream {
   readonly options: Options;
   readonly auth: Auth | undefined;
   readonly offers: Offers;
-  /** The default address of the family. */
   readonly standard: string | undefined;
 }
 
@@ -194,7 +191,7 @@ function warnOfIdleKeys(
   else if (staticHeaders.has(header)) location.warn(`: ${subject} no effect, as headers sets ${header}`);
 }
 
-/** Reports settings of connections for an upstream without any, or with another kind of connection. */
+/** Reports connection settings that have no effect on an upstream of this kind. */
 function checkNetworkSections({ entry, family, offers, location }: Optioned, address: Address | undefined): void {
   if (isMadeHere(offers)) {
     for (const section of ['tls', 'health_check'] as const) {

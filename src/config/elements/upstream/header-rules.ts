@@ -37,7 +37,7 @@ const ownHeaders = new Set([
   loopHeader,
 ]);
 
-/** Headers of clients that are always forwarded, so that naming them has no effect. */
+/** Headers that are always forwarded from clients, so that naming them has no effect. */
 const standing = new Set([
   'accept',
   'accept-encoding',

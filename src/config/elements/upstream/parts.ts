@@ -103,7 +103,6 @@ function secretIn(headerValue: string): string {
   return Buffer.byteLength(rest) >= shortestSecretBytes ? rest : headerValue;
 }
 
-/** A value that needs no encoding in a URL. */
 const plain = /^[A-Za-z0-9][A-Za-z0-9._~-]*$/;
 
 /** The upstream's options for its family, validated by the family's declarations and completed by their defaults. */
@@ -134,7 +133,7 @@ export function toFamilyOptions(
   return Object.freeze({ ...standardOptions(family), ...written, base64 });
 }
 
-/** The enabled operations of an upstream, with its options in their paths. */
+/** Offers of the enabled operations, with the option values in their paths. */
 export function toOfferMap(
   offers: Offers,
   options: Options,

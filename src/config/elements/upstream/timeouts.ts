@@ -40,7 +40,6 @@ export interface ShortestTotal {
   readonly spelled: string;
 }
 
-/** The shortest total time of any operation. */
 export function shortestTotal(section: Section): ShortestTotal {
   const ms = Math.min(...operations.map((operation) => timeoutsOf(operation, section).totalMs));
   return { ms, spelled: `${fromMilliseconds(ms)}${section.total === undefined ? ', the default' : ''}` };

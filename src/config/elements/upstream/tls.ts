@@ -62,7 +62,6 @@ function checkParts({ ca, cert, key }: UpstreamTls, location: Location): void {
 
 const notCertificates = 'the file holds no PEM certificate, or one that cannot be read';
 
-/** All certificates in the text; undefined where there is none, or one is invalid. */
 function toCertificates(text: string): X509Certificate[] | undefined {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1;
