@@ -41,7 +41,6 @@ export interface LoadOptions {
   readonly families: readonly Family[];
   /** Loads the paths that the gateway's routes already use; only a configuration with custom routes needs them. */
   readonly loadTakenPaths?: (() => Promise<readonly TakenPath[]>) | undefined;
-  /** The elements of the store, which are combined with those of the file. */
   readonly resources?: readonly Resource[];
   readonly added?: readonly Element[];
   readonly nowMs?: () => number;
@@ -63,11 +62,9 @@ export interface LoadedConfiguration {
   readonly warnings: readonly string[];
   /** Secrets of services that stand in wrong places of the configuration, by the masks that replace them in output. */
   readonly misplacedSecrets: ReadonlyMap<string, string>;
-  /** The number of credentials of each upstream, by the upstream's ID. */
   readonly credentialCounts: ReadonlyMap<string, number>;
   /** The elements of the file, or of the embedded configuration; computed on demand. */
   declared(): Promise<readonly DeclaredElement[]>;
-  /** Positions of the file's keys, by ID. */
   readonly keyPositions: ReadonlyMap<string, FilePosition>;
   readonly resources: readonly Resource[];
 }
@@ -155,7 +152,7 @@ export async function loadConfiguration(options: LoadOptions): Promise<LoadedCon
   };
 }
 
-/** Returns a function that computes the file's elements on demand. It stands alone, so that it keeps little in memory. */
+/** This is a function of its own so that the closure keeps little in memory. */
 function createDeclared(
   source: Source,
   substituted: unknown,
@@ -170,7 +167,6 @@ function createDeclared(
   };
 }
 
-/** The store's URL, if the file has a valid one. */
 function storeIn(tree: unknown): string | undefined {
   if (typeof tree !== 'object' || tree === null) return undefined;
   const written: unknown = Reflect.get(tree, 'store') ?? standardStore;

@@ -8,14 +8,13 @@ import { repeat } from '../../lib/repeat.ts';
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** The last change that is known already. */
   readonly from: Change | undefined;
   readonly intervalMs?: number;
-  /** Timeout of one query, after which the store counts as unreachable. */
+  /** After this time of one query the store counts as unreachable. */
   readonly timeoutMs?: number;
   /** Called with new changes; with undefined where some were lost, so that anything may have changed. */
   readonly onChanges: (changes: readonly Change[] | undefined) => void;
-  /** Called with a monotonic time up to which all changes were reported. */
+  /** Called with the monotonic time up to which all changes are known to be reported. */
   readonly onConfirmed: (atMs: number) => void;
   /** Called at the beginning and at the end of each outage of the store. */
   readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
@@ -71,7 +70,6 @@ export function watchChanges({
   const looking = repeat(look, intervalMs, 0);
   const listening = changes.listen(looking.now);
   return {
-    /** Stops watching; resolves when nothing is running any more. */
     async close() {
       stopped = true;
       await Promise.all([listening.close(), looking.close()]);

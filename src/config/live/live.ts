@@ -39,7 +39,7 @@ export interface ConfigurationFeedOptions {
 export interface RunningConfiguration {
   readonly loaded: LoadedConfiguration;
   readonly resources: readonly Resource[];
-  /** The store's last change when the resources were read, or an earlier one. */
+  /** The store's last change when the resources were read, or an earlier change. */
   readonly lastChange: Change | undefined;
 }
 
@@ -71,14 +71,13 @@ export function createConfigurationFeed({
 }: ConfigurationFeedOptions) {
   let { files, readAtMs } = running.loaded;
   let { resources, lastChange } = running;
-  /** True while the store has changes that were not read yet. */
   let isBehind = false;
   let isReadFailing = false;
   let isQueued = false;
   let isClosed = false;
   const closing = new AbortController();
   let [reloadedAtMs, reloadMs] = [0, 0];
-  // One after another: the last requested one is in force in the end.
+  // Reloads run one after another, so that the last requested one is in force in the end.
   let reloading = Promise.resolve();
 
   function reload(): void {
@@ -112,7 +111,7 @@ export function createConfigurationFeed({
     if (isClosed || !(await catchUp())) return;
     const next = await load(resources);
     if (isClosed) return;
-    // Also of one that is refused: what fixes it may be a file that only it names.
+    // Also for a configuration that is refused: a change of a file that only it names may fix it.
     ({ readAtMs } = next);
     files = [...new Set([...files, ...next.files])];
     if (!next.ok) {
@@ -199,7 +198,6 @@ export function createConfigurationFeed({
     get revision() {
       return revisionOf(lastChange);
     },
-    /** Stops watching; resolves when nothing is running any more. */
     async close() {
       isClosed = true;
       closing.abort();

@@ -45,7 +45,7 @@ export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: Wa
 
   const looking = repeat(look, intervalMs, 0);
   return {
-    /** Reports a change immediately, real or not, for SIGHUP. */
+    /** Reports a change at once, real or not, for the signal SIGHUP. */
     check: report,
     stop() {
       stopped = true;

@@ -11,16 +11,12 @@ import { parseSource, type Source } from '../read/source.ts';
 import type { Environment } from '../read/substitute.ts';
 import { OwnedTree } from '../read/tree.ts';
 
-/** The names of a setting outside the file. */
 interface OutsideName {
   readonly path: readonly string[];
-  /** The name for `--set`, such as `server.port`. */
   readonly dotted: string;
-  /** The environment variable, such as `POSTERN_SERVER_PORT`. */
   readonly variable: string;
   /** What a value is: a scalar, a list of scalars, or a nested value. */
   readonly shape: 'scalar' | 'list' | 'structure';
-  /** Whether the value is a secret, or may contain one. */
   readonly mayHoldSecret: boolean;
 }
 
@@ -68,7 +64,6 @@ interface OutsideSettings {
 interface Written {
   readonly name: OutsideName;
   readonly text: string;
-  /** The variable or option where a fault of this value is to be fixed. */
   readonly origin: string;
 }
 
@@ -166,7 +161,6 @@ function toLayer(
   return { layer: { ...layer, positionOf: parsed.positionOf }, value: parsed.tree };
 }
 
-/** Known variables that are no settings. */
 const otherNames = [
   'POSTERN_CONFIG',
   'POSTERN_KEY',

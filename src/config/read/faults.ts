@@ -40,7 +40,6 @@ export interface Warning {
   readonly text: string;
 }
 
-/** Finds where values are written. */
 export interface Locator {
   /** The position of the value at a path, or of the nearest value around it. */
   positionOf(path: Path): Position | undefined;
@@ -76,13 +75,12 @@ export class FaultList {
     this.#located.push(...faults);
   }
 
-  /** Suppresses further faults of a value that already has one. */
   hush(path: Path): void {
     this.reports += 1;
     this.#hushed.add(toPathText(path));
   }
 
-  /** All faults, each once, in the order of the file and then of the other origins. */
+  /** Each fault once, in the order of the file and then of the other origins. */
   all(locator: Locator = unlocated): Fault[] {
     if (this.#added.length === 0 && this.#located.length === 0) return [];
     const { positionOf, nameOf, origins } = locator;

@@ -9,7 +9,6 @@ interface ForeignFormat {
   readonly name: string;
   /** The gateway's name for `postern import`. */
   readonly imported: string;
-  /** What each part of the file becomes in Postern. */
   readonly becomes: string;
   fits(tree: unknown): boolean;
 }
@@ -55,7 +54,7 @@ const formats: readonly ForeignFormat[] = [
 const isPortkeyTarget = (value: unknown): boolean =>
   isMapping(value) && ['provider', 'virtual_key', 'override_params'].some((name) => value[name] !== undefined);
 
-/** Lists of channels in a file that an admin API exported, with or without an envelope. */
+/** A file that an admin API exported may have an envelope around the list of channels. */
 function channelLists(tree: unknown): (readonly unknown[])[] {
   if (!isMapping(tree)) return Array.isArray(tree) ? [tree] : [];
   const { data, channels } = tree;
@@ -73,7 +72,7 @@ function runsNewApi(tree: unknown): boolean {
   );
 }
 
-/** The message for another gateway's file; undefined for any other. */
+/** Undefined for a file that is not another gateway's. */
 export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;

@@ -97,7 +97,7 @@ function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList,
   function append(key: string, elements: readonly unknown[]): { readonly from: number; readonly to: number } {
     const before = tree[key];
     const list: unknown[] = Array.isArray(before) ? before : [];
-    // Any other value there is a fault, and stays.
+    // Any other value of this section is a fault, and stays.
     if (before !== undefined && before !== null && !Array.isArray(before)) return { from: 0, to: 0 };
     tree[key] = [...list, ...elements];
     return { from: list.length, to: list.length + elements.length };

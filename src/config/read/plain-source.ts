@@ -25,7 +25,6 @@ const unusualNumber = /^(?:0[ox]|[-+]?\.(?:inf|nan)$)/i;
 const mayBeMore = /^[-+.0-9~ntf]/i;
 const longestKey = 1000;
 
-/** Where a pattern's match at this offset ends; undefined where it does not match. */
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : undefined;
@@ -37,7 +36,7 @@ function endOrThrow(pattern: RegExp, text: string, at: number): number {
   return end;
 }
 
-/** Unquoted words that mean another value than their text, in YAML's spellings. */
+/** Unquoted words that mean a boolean or null, in YAML's spellings. */
 const words = new Map<string, Scalar>(
   ([null, true, false] as const).flatMap((value) => {
     const word = String(value);
@@ -55,7 +54,6 @@ function toScalar(text: string): Scalar {
 
 const isQuote = (character: string | undefined): boolean => character === '"' || character === "'";
 
-/** The quoted text that begins at an offset, and where it ends. */
 function readQuoted(text: string, at: number): { readonly value: string; readonly end: number } {
   const isSingle = text[at] === "'";
   const end = endOrThrow(isSingle ? singleQuoted : doubleQuoted, text, at);
@@ -73,7 +71,6 @@ function unescaped(quoted: string): string {
   }
 }
 
-/** Writes a value that ends in the same line; returns where it ends. */
 function readInline(reading: Reading, at: number): number {
   const { text, writer } = reading;
   if (text[at] === '[' || text[at] === '{') return readFlow(reading, at, 'line');
@@ -128,7 +125,6 @@ function readFlowKey({ text, writer }: Reading, at: number): number {
 const plainKey = /[A-Za-z_][\w./-]*(?=:(?: |\n|$))/y;
 const endsKey = /:(?= |\n|$)/y;
 
-/** The key that begins at an offset, and where it ends with its colon; undefined where there is no key. */
 function findKey(text: string, at: number): { readonly name: string; readonly end: number } | undefined {
   if (isQuote(text[at])) {
     const { value, end } = readQuoted(text, at);
@@ -270,7 +266,6 @@ class BlockReader {
     if (!this.#endLine()) throw new Unusual();
   }
 
-  /** Moves to the next value, if the line has no further text; returns whether it did. */
   #endLine(): boolean {
     const end = endOf(restOfLine, this.#text, this.#at);
     if (end === undefined) return false;
@@ -278,7 +273,6 @@ class BlockReader {
     return true;
   }
 
-  /** Moves to the first line with any content, from this offset on. */
   #goToLine(start: number): void {
     for (let line = start; line < this.#text.length; ) {
       const content = endOf(contentOfLine, this.#text, line);

@@ -40,7 +40,7 @@ const reasons: Readonly<Record<string, string>> = {
 /** Reads a file up to a size limit, so that a device or log file named by mistake does no harm. */
 export async function readText(path: string, largestBytes: number): Promise<FileContent> {
   try {
-    // One byte more than permitted shows that it is larger.
+    // One byte more than permitted shows that the file is larger.
     const bytes = await buffer(createReadStream(path, { end: largestBytes }));
     if (bytes.length > largestBytes) return { reason: `it is larger than ${largestBytes / 1024} KiB` };
     return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };

@@ -30,7 +30,7 @@ const keptSources = new Map<string, KeptSource>();
 
 export interface ReadSource {
   readonly source: Source;
-  /** Remembers the parsed file until its bytes change. To be called where the whole configuration is without fault. */
+  /** Remembers the parsed file until its bytes change. To be called if the whole configuration has no fault. */
   keep(): void;
 }
 
@@ -41,7 +41,7 @@ export async function readSource(file: string): Promise<ReadSource> {
     return { source: { ...kept.source, faults: new FaultList() }, keep: () => undefined };
   }
   const source = await inBackground.timeSliced(toSource(await readSourceFile(file)));
-  // A file that is written meanwhile may be parsed with other bytes than those of the digest.
+  // A file that is being written may be parsed with other bytes than those of the digest.
   const isKnown = digest !== undefined && digest === (await digestOfFile(file));
   return {
     source,
@@ -105,7 +105,6 @@ async function readBeside(file: string): Promise<SourceText> {
   }
 }
 
-/** Receives the thread's result, one message at a time. */
 async function unpack(port: MessagePort): Promise<SourceText> {
   const report: SourceThreadReport | undefined = receiveMessageOnPort(port)?.message;
   if (report === undefined) throw new Error('the thread that reads the configuration file ended without a word');

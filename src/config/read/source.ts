@@ -18,7 +18,7 @@ export interface FilePosition {
   readonly line: number;
 }
 
-/** The file and line of a value. `file`: that of values from no other file; undefined where there is none. */
+/** The file and line of a value. `file`: for values that come from no other file; undefined where there is none. */
 export function filePositionIn(
   { positionOf, nameOf }: Locator,
   path: Path,

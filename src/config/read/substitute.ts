@@ -11,16 +11,14 @@ export interface Substitution {
   readonly tree: unknown;
   /** Whether the value at a path has text from the environment, which messages must not repeat. */
   isSubstituted(path: Path): boolean;
-  /** The paths of values that have text from the environment. */
   readonly substituted: ReadonlySet<string>;
-  /** The variables that the values refer to, set or not. */
   readonly names: ReadonlySet<string>;
 }
 
 const references = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const reference = /^([A-Za-z_][A-Za-z0-9_]*)(?::-([\s\S]*))?$/;
 
-/** Parts without a reference, which need not be searched again while the file is unchanged. */
+/** Parts of the configuration without a reference, which need not be searched again while the file is unchanged. */
 const withoutReferences = new WeakSet<object>();
 
 export function substitute(tree: unknown, environment: Environment, faults: FaultList): Substitution {

@@ -16,7 +16,6 @@ export function* partsOf(tree: unknown): Generator<readonly [path: Path, part: u
   }
 }
 
-/** The elements of a section; an empty list where the section is no list. */
 export function listAt(tree: unknown, list: string): readonly unknown[] {
   const found = isMapping(tree) ? tree[list] : undefined;
   return Array.isArray(found) ? found : [];

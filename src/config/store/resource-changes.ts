@@ -37,9 +37,7 @@ function faultIn({ root, file }: Element, path: Path, message: string): Fault {
 }
 
 interface Change {
-  /** The element with its secrets encrypted. */
   readonly element: Element;
-  /** The stored document, encrypted. */
   readonly previous: ResourceDocument | undefined;
 }
 
@@ -78,7 +76,7 @@ export function newFaults(before: Whole, next: Whole): Fault[] {
 
 const toKey = ({ origin, path, message }: Fault): string => JSON.stringify([origin, path, message]);
 
-/** Whether two encrypted documents are equal in content. */
+/** Compares what the documents contain: encrypting the same text twice gives different results. */
 export function isSame(
   name: ResourceName,
   one: ResourceDocument,
@@ -118,7 +116,6 @@ export function differencesOf(before: Shown, after: Shown): Difference[] {
   });
 }
 
-/** The scalars of a document by their paths. */
 function leavesOf(document: unknown): Map<string, unknown> {
   const leaves = new Map<string, unknown>();
   function walk(value: unknown, path: Path): void {

@@ -112,7 +112,6 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     };
   }
 
-  /** The built-in models, as somebody would write them. */
   function builtIn(declared: readonly DeclaredElement[]): ConfiguredElement[] {
     const { snapshot } = current();
     return snapshot.models.all.flatMap(({ id, operations, targets: [{ upstream, model }] }): ConfiguredElement[] => {

@@ -17,13 +17,11 @@ export interface ResourceFile {
   readonly keys: readonly WrittenElement[];
   /** The list of faults, to which those of its keys are added later. */
   readonly list: FaultList;
-  /** All faults found so far. */
   faults(): readonly Fault[];
   readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
 }
 
-/** An element as it is written; it is validated later. */
 export interface WrittenElement {
   readonly id: string;
   readonly at: Path;

@@ -56,7 +56,6 @@ export async function judgeKeys(file: ResourceFile, path: string): Promise<reado
   return keys;
 }
 
-/** The document of a key, with the secret from its file. */
 async function withSecret({ document, at }: WrittenElement, directory: string, faults: FaultList) {
   const { secret_file: named } = document;
   if (typeof named !== 'string' || named === '') return { document, isSecretRead: false };
@@ -69,7 +68,6 @@ async function withSecret({ document, at }: WrittenElement, directory: string, f
   return { document, isSecretRead: false };
 }
 
-/** A key to write, with the stored key and whether the secret differs from it. */
 export interface KeyToPut extends WantedKey {
   readonly before: StoredKey | undefined;
   readonly isSecretNew: boolean;
@@ -127,7 +125,6 @@ function secretFault(
   return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
 
-/** Whether the metadata has all of these notes. */
 export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {
   return isMapping(metadata) && [...notes].every(([name, text]) => metadata[name] === text);
 }

@@ -38,7 +38,6 @@ export const resourceSchemas: Readonly<Record<ResourceKind, z.ZodType>> = {
   setting: settingSchema,
 };
 
-/** The list of the configuration that has elements of each kind. */
 export const resourceLists = {
   upstream: 'upstreams',
   model: 'models',

@@ -13,7 +13,6 @@ export interface Element extends ResourceName {
   readonly document: ResourceDocument;
   /** The first step of the element's paths; it stands in place of the list's name and the position in the list. */
   readonly root: string;
-  /** When the element was stored; undefined before that. */
   readonly createdAtMs?: number;
   /** The file of the element, where that is another one than the configuration file. */
   readonly file?: ElementFile;
@@ -113,11 +112,10 @@ export function openElements(
 const opening = new ReusableStep<Element>();
 const openingChunk = new ReusableStep<Chunk>();
 
-/** The source with the positions of the store's elements added. */
 export function withElements(source: Source, chunks: readonly Chunk[]): Source {
   if (chunks.length === 0) return source;
   let byRoot: ReadonlyMap<string, Element> | undefined;
-  // Most loads have nothing to report of an element.
+  // Built only when needed: most loads have nothing to report of an element.
   const find = ([root = '']: Path): Element | undefined => {
     if (typeof root !== 'string' || !root.includes(': ')) return undefined;
     byRoot ??= new Map(chunks.flatMap(({ elements }) => elements.map((element) => [element.root, element])));

@@ -32,7 +32,6 @@ function isSecret(kind: ResourceKind, path: Path, text: string): boolean {
   return isAddress && kind !== 'setting' ? /[@?#]/.test(text) : text !== '';
 }
 
-/** A copy of the document with `change` applied to each secret. */
 function mapSecrets(
   kind: ResourceKind,
   document: ResourceDocument,
@@ -63,7 +62,7 @@ function toShownSecret(path: Path): string {
   return path.some((step) => typeof step === 'number') ? `(sealed ${toPathText(path)})` : hiddenSecret;
 }
 
-/** The path of the secret that such a text stands for; undefined where several are possible. */
+/** Undefined where the masked text may stand for several secrets. */
 function pathMeant(text: string, path: Path): Path | undefined {
   const [, sealedPath, list, index, field = 'api_key'] = shownSecret.exec(text) ?? [];
   if (sealedPath === undefined) return path.some((step) => typeof step === 'number') ? undefined : path;

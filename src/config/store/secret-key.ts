@@ -95,7 +95,7 @@ export async function makeKeyFile(file: string): Promise<KeyRing> {
   return createKeyRing(keys);
 }
 
-/** Writes a file and syncs it, before anything is encrypted with the key in it. */
+/** The key must be on the disk before anything is encrypted with it. */
 async function writeWhole(path: string, text: string): Promise<void> {
   await using file = await open(path, 'wx', 0o600);
   await file.writeFile(text);
