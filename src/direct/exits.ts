@@ -17,7 +17,6 @@ import type { ServerRequest } from '../wire/server-request.ts';
 
 export type { FirstCall };
 
-/** What the direct path is made from: the parts of the general path, and a few more. */
 export interface DirectDeps extends PipelineDeps {
   readonly pipeline: Pipeline;
   /** Sends a call over the network. */
@@ -25,7 +24,6 @@ export interface DirectDeps extends PipelineDeps {
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
 }
 
-/** A client's request, and the receiver that is notified of its end. */
 export interface Asked {
   readonly exchange: Exchange;
   readonly route: Route;

@@ -81,7 +81,6 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   #lease: TargetLease | undefined = undefined;
   #startedMs = 0;
   #outcome: Outcome | undefined = undefined;
-  /** Head and body of a complete answer, until it is settled. */
   #head = '';
   #body: Buffer | undefined = undefined;
   /** Only this exchange refers to the body: once it was sent, its memory is reused for reading. */
@@ -149,7 +148,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
       return;
     }
     exchange.shape = shape ?? model.shape;
-    // Throws if the work could not be followed later.
+    // Throws if the work in the background could not be followed later.
     isInBackground(question, undefined);
     const named = namedObjectsIn(question, route, new ParsingMemory(exchange.requestLease));
     if (named instanceof Promise || named.needed.length > 0 || named.mentioned.length > 0) {
@@ -204,7 +203,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     this.#fail(error);
   }
 
-  /** Made on demand: it is rarely needed, and each is a closure. */
+  /** A getter, as it is rarely needed and each function would be a closure. */
   get #failed(): (error: unknown) => void {
     return (error) => this.#fail(error);
   }
@@ -355,8 +354,6 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
     ended.resolve();
   }
 
-  // How it ends.
-
   resolve(): void {
     this.#asked.ended.resolve();
   }
@@ -386,7 +383,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   }
 }
 
-/** Whether the answer is good, as far as its head shows. */
+/** Judges by the answer's head alone. */
 function isPlainlyGood(answer: Answer, { candidate }: TargetLease): boolean {
   const { status, meantStatus } = answer;
   if (status >= 300 || meantStatus !== undefined) return false;

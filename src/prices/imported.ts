@@ -38,11 +38,10 @@ export const pricedByOne = (amounts: Readonly<Partial<Record<PriceColumn, unknow
     return typeof nanos === 'number' && nanos > 0 && nanos < suspectNanos;
   });
 
-/** Prices in whole nano-dollars by column; absent prices are unknown. */
 export type PriceAmounts = Partial<Record<PriceColumn, number>>;
 
 export interface PriceRow {
-  /** The family, if it is called at its own address; else the host name of the service. */
+  /** The ID of a family that is called at its own address; else the host name of the service. */
   readonly service: string;
   /** The service's name for the model. */
   readonly model: string;

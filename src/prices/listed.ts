@@ -58,7 +58,6 @@ export function listedPrice(
   return ofMaker ? compiled.get(family.id)?.prices.get(model) : undefined;
 }
 
-/** The list that a price comes from; undefined where an operator set the price. */
 export function listOf(price: Price): PriceOrigin | undefined {
   return origins.get(price);
 }
@@ -66,11 +65,9 @@ export function listOf(price: Price): PriceOrigin | undefined {
 export interface PriceDate {
   readonly source: (typeof priceSources)[number];
   readonly asOf: string;
-  /** Number of models that use the list. */
   readonly models: number;
 }
 
-/** The lists used by these models, the oldest first. */
 export function priceDates(models: Iterable<Pick<Model, 'targets'>>): PriceDate[] {
   const found = new Map<string, PriceDate>();
   for (const { targets } of models) {

@@ -6,7 +6,6 @@ import { defineRoute, type Route } from '../core/route.ts';
 const query = { beta: { pattern: /^(?:true|false)$/, form: 'true or false' } };
 
 export const anthropicRoutes: readonly Route[] = [
-  // The next message of a chat, plain or streamed.
   defineRoute({
     aliases: ['/messages', '/v1/v1/messages', '/anthropic/v1/messages'],
     operation: 'messages',
@@ -18,7 +17,6 @@ export const anthropicRoutes: readonly Route[] = [
       ...['service_tier', 'speed', 'inference_geo', 'thinking', 'context_management'],
     ],
   }),
-  // The tokens of a chat.
   defineRoute({
     aliases: ['/messages/count_tokens', '/v1/v1/messages/count_tokens', '/anthropic/v1/messages/count_tokens'],
     operation: 'count_tokens',

@@ -59,9 +59,7 @@ export const interactions = defineRoute({
 });
 
 export const geminiRoutes: readonly Route[] = [
-  // The next content of a chat.
   defineRoute({ ...method('generateContent'), ...chat }),
-  // The same streamed, as events or as a list sent element by element.
   defineRoute({
     ...method('streamGenerateContent'),
     ...chat,
@@ -69,7 +67,6 @@ export const geminiRoutes: readonly Route[] = [
     query: { alt: { pattern: /^(?:sse|json)$/, form: 'sse or json' } },
     streams: { asEvents: ['alt', 'sse'] },
   }),
-  // The tokens of a chat.
   defineRoute({
     ...method('countTokens', 'generateContentRequest.model', 'generate_content_request.model'),
     operation: 'generate',
@@ -77,14 +74,12 @@ export const geminiRoutes: readonly Route[] = [
     wire: { replayable: true, mayStream: false, billedBy: [] },
   }),
   interactions,
-  // The embedding of one content.
   defineRoute({
     ...method('embedContent'),
     operation: 'embeddings',
     required: { content: 'object' },
     wire: { ...contents, items: ['content'] },
   }),
-  // The embeddings of several contents, each with the model.
   defineRoute({
     ...method('batchEmbedContents', 'requests[].model'),
     operation: 'embeddings',

@@ -14,7 +14,6 @@ import { engineRoutes, openaiRoutes } from './openai.ts';
 /** All routes, apart from client APIs. The first route of an operation has the operation's own format; the others are alternatives. */
 const own: readonly Route[] = [...openaiRoutes, ...anthropicRoutes, ...geminiRoutes, ...engineRoutes];
 
-/** The route with the paths of other client APIs that map to it. */
 function withClientApiPaths(route: Route): Route {
   const paths = clientApis.flatMap((clientApi) =>
     (clientApi.standsFor?.(route) ?? []).map((path) => [path, clientApi] as const),
@@ -49,7 +48,6 @@ export const routes: readonly Route[] = [
   ...byMappings,
 ];
 
-/** The route that creates stored and background responses. */
 export const responses = canonicalFor('responses');
 
 /** Routes that the lines of a batch may use. */

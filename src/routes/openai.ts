@@ -9,7 +9,6 @@ const completions = defineRoute({
   watched: ['stream', 'stream_options', 'max_tokens', 'max_completion_tokens', 'n_predict', 'n', 'n_cmpl', 'best_of'],
 });
 
-/** Route of legacy edits of a text by an instruction. */
 const edits = defineRoute({
   operation: 'edits',
   label: 'openai',
@@ -17,9 +16,8 @@ const edits = defineRoute({
   watched: ['n', 'max_tokens', 'max_completion_tokens'],
 });
 
-/** Documents ranked by relevance to a query. */
 export const rerank = defineRoute({
-  // Cohere's clients append their own version to a base URL that already has one. llama.cpp's server has another word beside it.
+  // Cohere's clients append their version to a base URL that has one already; llama.cpp's server has `/reranking` beside `/rerank`.
   aliases: ['/rerank', '/v2/rerank', '/v1/v1/rerank', '/v1/v2/rerank', '/reranking', '/v1/reranking'],
   shapedPaths: {
     '/voyage/v1/rerank': 'voyage',
@@ -35,11 +33,10 @@ export const rerank = defineRoute({
     ...['top_n', 'return_documents', 'max_tokens_per_doc', 'max_chunks_per_doc'],
     ...['rank_fields', 'top_k', 'raw_scores'],
   ],
-  // The name in Text Embeddings Inference.
+  // The name of the field in Text Embeddings Inference.
   standIns: { documents: { name: 'texts', kinds: 'string[]', allowed: 'tei' } },
 });
 
-/** Moderation of texts and images by category. */
 const moderations = defineRoute({
   operation: 'moderations',
   label: 'openai',
@@ -47,7 +44,7 @@ const moderations = defineRoute({
 });
 
 const embeddings = defineRoute({
-  // The last one is llama.cpp's.
+  // `/embedding` is llama.cpp's.
   aliases: ['/embeddings', '/v1/v1/embeddings', '/embedding'],
   operation: 'embeddings',
   label: 'openai',
@@ -58,7 +55,6 @@ const embeddings = defineRoute({
   standIns: { input: { name: 'messages', kinds: 'array', allowed: 'accepts_messages' } },
 });
 
-/** The next message of a chat, plain or streamed. */
 export const chat = defineRoute({
   operation: 'chat',
   label: 'openai',
@@ -72,7 +68,6 @@ export const chat = defineRoute({
 
 const aboutImages = ['n', 'partial_images', 'quality', 'size', 'stream'];
 
-/** Images from a prompt, plain or streamed. */
 const images = defineRoute({
   operation: 'images',
   label: 'openai',
@@ -89,7 +84,6 @@ const imageEdits = defineRoute({
   watched: aboutImages,
 });
 
-/** Variations of an image in a form. */
 const imageVariations = defineRoute({
   operation: 'image_variations',
   label: 'openai',
@@ -106,7 +100,6 @@ const recording = {
   watched: ['stream', 'response_format'],
 } as const;
 
-/** Routes for the speech in a recording as text, and as English text. */
 const transcriptions = defineRoute({ ...recording, operation: 'transcriptions' });
 const translations = defineRoute({ ...recording, operation: 'translations' });
 
@@ -121,7 +114,6 @@ export const responses = defineRoute({
   ],
 });
 
-/** Counts the input tokens of the responses API. */
 const responsesInputTokens = defineRoute({
   path: '/v1/responses/input_tokens',
   operation: 'responses',
@@ -131,7 +123,6 @@ const responsesInputTokens = defineRoute({
   wire: { replayable: true, mayStream: false, billedBy: [] },
 });
 
-/** Compacts a long conversation of the responses API. */
 const responsesCompact = defineRoute({
   path: '/v1/responses/compact',
   operation: 'responses',
