@@ -73,16 +73,25 @@ test('reports the parts of a form and the positions of their contents', () => {
   });
 });
 
-test('accepts a form without a final line end, and one with a leading line end', () => {
+test('accepts a form with no, one or two final line ends, and one with a leading line end', () => {
   assert.equal(whole(form.slice(0, -2)).fault, undefined);
+  assert.equal(whole(`${form}\r\n`).fault, undefined);
   assert.equal(whole(`\r\n${form}`).fault, undefined);
 });
 
 /** Ambiguous bodies, by the expected fault. */
 const hostile: Readonly<Record<string, readonly string[]>> = {
   'it does not begin': ['x', `\n${form}`, `hello\r\n${form}`, `--${boundary.slice(1)}${form}`, `\r\n\r\n${form}`],
-  'it ends before': ['', form.slice(0, -4), file, `--${boundary}`, file.slice(0, 30), `${form.slice(0, -1)}`],
-  'it goes on': [`${form}x`, `${form}\r\n`, `${form}${field('model', 'b')}`, `${form.slice(0, -2)}x`],
+  'it ends before': [
+    '',
+    form.slice(0, -4),
+    file,
+    `--${boundary}`,
+    file.slice(0, 30),
+    `${form.slice(0, -1)}`,
+    `${form}\r`,
+  ],
+  'it goes on': [`${form}x`, `${form}\r\n\r\n`, `${form}\n`, `${form}${field('model', 'b')}`, `${form.slice(0, -2)}x`],
   'more behind it': [form.replace(`${boundary}\r\n`, `${boundary} \r\n`), `--${boundary}x\r\n`, `--${boundary}\nx`],
   'beginning of a line': [
     `${field('a', `x\n--${boundary}\r\n`)}${end}`,

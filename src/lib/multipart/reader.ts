@@ -30,9 +30,11 @@ const LF = 0x0a;
 const lineEnd = Buffer.from('\r\n');
 const headEnd = Buffer.from('\r\n\r\n');
 const close = Buffer.from('--');
+/** `form-data-encoder`, which `openai` 4 for Node uses, sends two line ends after the last boundary; others send one or none. */
+const longestEpilogue = Buffer.from('\r\n\r\n');
 const nothing = Buffer.alloc(0);
 
-type State = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end' | 'over';
+type State = 'beginning' | 'behind a mark' | 'head' | 'content' | 'end';
 
 export class MultipartReader {
   readonly #sink: MultipartSink;
@@ -79,7 +81,7 @@ export class MultipartReader {
   }
 
   end(): MultipartFault | undefined {
-    const isWhole = (this.#state === 'end' || this.#state === 'over') && this.#held.length === 0;
+    const isWhole = this.#state === 'end' && this.#held.length % lineEnd.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;
     return this.#refuse('it ends before its last boundary', this.#held.length);
   }
@@ -97,8 +99,6 @@ export class MultipartReader {
         return this.#readContent(bytes);
       case 'end':
         return this.#readEnd(bytes);
-      case 'over':
-        return this.#goesOn();
     }
   }
 
@@ -184,17 +184,8 @@ export class MultipartReader {
     this.#sink.onData(data);
   }
 
-  /** Reads the one line end that may follow the last boundary. */
-  #readEnd(bytes: Buffer): number {
-    if (begins(bytes, lineEnd)) {
-      this.#state = 'over';
-      return lineEnd.length;
-    }
-    return begins(lineEnd, bytes) ? 0 : this.#goesOn();
-  }
-
-  #goesOn(): 0 {
-    return this.#stop('it goes on behind its last boundary');
+  #readEnd(bytes: Buffer): 0 {
+    return begins(longestEpilogue, bytes) ? 0 : this.#stop('it goes on behind its last boundary');
   }
 
   #stop(what: string, offset = 0): 0 {
