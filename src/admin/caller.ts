@@ -1,6 +1,6 @@
 /** The types of callers of the admin API, a union without a default: a failed sign-in can never count as a member by accident. */
 
-import type { Role } from './roles.ts';
+import type { Role } from '../core/role.ts';
 
 export interface MemberCaller {
   readonly kind: 'member';

@@ -1,10 +1,13 @@
 /** Describes an admin endpoint as data: path, role, request and answer. Routes, checks, OpenAPI and the console's types derive from it. */
 
 import * as z from 'zod';
+import type { Role } from '../core/role.ts';
 import { recordOf } from '../lib/record-of.ts';
-import type { Needed } from './roles.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Who may use an endpoint. `anyone`: even before signing in; `member`: any signed-in member, for its own settings. */
+export type Needed = 'anyone' | 'member' | Role;
 
 type Shape = z.ZodType;
 type MaybeShape = Shape | undefined;

@@ -5,12 +5,13 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type TestContext, test } from 'node:test';
 import { openAdmin } from '../../test/support/console/admin.ts';
+import { type Role, reaches, roles } from '../core/role.ts';
 import type { StoredMember } from '../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 import { createAdminApi } from './api/api.ts';
-import type { Method } from './endpoint.ts';
+import { roleFacts } from './api/openapi.ts';
+import type { Method, Needed } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import { type Needed, type Role, reaches, roleFacts, roles } from './roles.ts';
 
 /** With `+ proof` it gives lasting power: refused for tokens of any role, and for sessions without a fresh proof. */
 type Wanted = Needed | `${Exclude<Needed, 'anyone'>} + proof`;

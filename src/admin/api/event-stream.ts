@@ -1,9 +1,10 @@
 /** Sends server-sent events to the console, with heartbeats and backpressure, and ends them with the session. */
 
+import { reaches } from '../../core/role.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import { type Caller, identityOf } from '../caller.ts';
+import type { Needed } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
-import { type Needed, reaches } from '../roles.ts';
 
 export interface ServerEvent {
   /** Name of the event; default `message`. */

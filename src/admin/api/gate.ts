@@ -1,11 +1,11 @@
 /** Decides whether a caller may use an endpoint: by role and recent proof of identity, and for writes that the console sent them (CSRF). */
 
 import { timingSafeEqual } from 'node:crypto';
+import { reaches } from '../../core/role.ts';
 import { checkProof } from '../access/sign-in.ts';
 import type { Caller } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { Problem } from '../problem.ts';
-import { reaches } from '../roles.ts';
 
 export const csrfHeader = 'x-postern-csrf';
 

@@ -1,10 +1,10 @@
 /** Builds the OpenAPI 3.1 document of the admin API from the endpoints' schemas. */
 
 import * as z from 'zod';
+import { type Role, roles } from '../../core/role.ts';
 import { atOnce } from '../../lib/time-slices.ts';
-import type { Endpoint } from '../endpoint.ts';
+import type { Endpoint, Needed } from '../endpoint.ts';
 import { problemBody } from '../problem.ts';
-import { type Needed, roleFacts, roles } from '../roles.ts';
 import { csrfHeader } from './gate.ts';
 
 type Json = Record<string, unknown>;
@@ -58,6 +58,14 @@ export const openapiOf = (title: string, version: string, description: string): 
   openapi: '3.1.0',
   info: { title, version, description, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
 });
+
+export const roleFacts: Readonly<Record<Role, string>> = {
+  viewer: 'Reads everything except secrets, captured bodies and the audit log.',
+  editor: 'Also changes models, tests them and their upstreams, and uses the playground.',
+  admin:
+    'Also changes upstreams and their credentials, keys, projects and settings, and reads captured bodies and the audit log.',
+  owner: 'Also invites and removes members, and gives roles.',
+};
 
 function about(): string {
   return [

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { AxeResults } from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
-import type { Role } from '../../../src/admin/roles.ts';
+import type { Role } from '../../../src/core/role.ts';
 import { buildConsole } from '../../../tools/build-console.ts';
 import { type GatewayProcess, standardStore, startGatewayProcess } from '../gateways/gateway-process.ts';
 import { usePostgres, whyNoPostgres } from '../servers/postgres.ts';

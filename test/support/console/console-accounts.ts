@@ -2,7 +2,7 @@
 
 import { createPasswords } from '../../../src/admin/access/passwords.ts';
 import { createSessions } from '../../../src/admin/access/sessions.ts';
-import type { Role } from '../../../src/admin/roles.ts';
+import type { Role } from '../../../src/core/role.ts';
 import type { StoredMember } from '../../../src/core/store/members.ts';
 import type { Store } from '../../../src/core/store/store.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

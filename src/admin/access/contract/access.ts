@@ -6,9 +6,9 @@ import type {
 } from '@simplewebauthn/server';
 import * as z from 'zod';
 import { visibleName } from '../../../core/model-name.ts';
+import { roles } from '../../../core/role.ts';
 import { invitationKinds, memberMeans, sessionMethods } from '../../../core/store/members.ts';
 import { endpointsOf } from '../../endpoint.ts';
-import { roles } from '../../roles.ts';
 import { instant } from '../../shapes/common.ts';
 
 const accessEndpoint = endpointsOf('Access');

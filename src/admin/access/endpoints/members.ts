@@ -1,11 +1,11 @@
 /** Implements the endpoints for members and roles, a member's own settings, and API tokens. */
 
+import { reaches } from '../../../core/role.ts';
 import type { StoredToken } from '../../../core/store/members.ts';
 import { createSecretWith, digestOf, hintOf } from '../../../lib/secrets/key-secret.ts';
 import { actorOf, type Caller } from '../../caller.ts';
 import { type Call, implement, Reply } from '../../implement.ts';
 import { invalidField, lookAtField, Problem } from '../../problem.ts';
-import { reaches } from '../../roles.ts';
 import { toInstant, toShown } from '../../shapes/common.ts';
 import * as contract from '../contract/access.ts';
 import { checkPassword } from '../passwords.ts';
