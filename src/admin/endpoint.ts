@@ -38,7 +38,6 @@ export interface Endpoint<
   readonly streams?: string;
   /** The status of a success, by default 200, or 204 without an answer. */
   readonly status?: number;
-  readonly bodyLimitBytes?: number;
   /** Set for a POST that runs only once when it is repeated with the same `Idempotency-Key`. */
   readonly once?: true;
 }

@@ -17,8 +17,8 @@ export interface Call<E extends Endpoint = Endpoint> {
   /** The peer's address on the socket. */
   readonly address: string;
   readonly signal: AbortSignal;
-  /** The unparsed body, for an endpoint without a schema for it; up to `bodyLimitBytes` by default. */
-  raw(limitBytes?: number): Promise<Buffer>;
+  /** The unparsed body, for an endpoint without a schema for it. */
+  raw(limitBytes: number): Promise<Buffer>;
 }
 
 interface ReplyFacts {

@@ -1,6 +1,7 @@
 /** Checks passwords against rules, and hashes them with scrypt: each with its own salt, off the event loop, one at a time. */
 
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
 import { invalidField, Problem } from '../problem.ts';
 
 export interface ScryptCost {
@@ -56,16 +57,11 @@ export function createPasswords(standard: ScryptCost = standardCost) {
   };
 }
 
+const deriveKey = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
 function run(password: string, salt: Buffer, cost: ScryptCost): Promise<Buffer> {
-  // Doubled, as the platform counts slightly more than the formula.
-  const options: ScryptOptions = { ...cost, maxmem: 2 * memoryOf(cost) };
-  return new Promise((resolve, reject) => {
-    // Normalised, so that different keyboards give the same password.
-    scrypt(password.normalize('NFKC'), salt, hashBytes, options, (error, derived) => {
-      if (error === null) resolve(derived);
-      else reject(error);
-    });
-  });
+  // Normalised, so that different keyboards give the same password. The memory is doubled, as the platform counts slightly more than the formula.
+  return deriveKey(password.normalize('NFKC'), salt, hashBytes, { ...cost, maxmem: 2 * memoryOf(cost) });
 }
 
 const memoryOf = ({ cost, blockSize }: ScryptCost): number => 128 * cost * blockSize;

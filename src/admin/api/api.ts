@@ -28,7 +28,7 @@ export interface AdminApi {
   fetch(request: Request, surroundings: Surroundings): Promise<Response>;
 }
 
-const standardBodyBytes = 1024 * 1024;
+const mostBodyBytes = 1024 * 1024;
 
 export function createAdminApi(endpoints: readonly Implemented[], context: AdminContext): AdminApi {
   const app = new Hono<Env>();
@@ -71,22 +71,21 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
       toAnswer(endpoint, await endpoint.run(await readCall(endpoint, caller, c)));
     const key = endpoint.once === true ? c.req.header('idempotency-key') : undefined;
     if (key === undefined) return work();
-    const body = await readBody(c.req.raw.clone(), endpoint.bodyLimitBytes ?? standardBodyBytes);
+    const body = await readBody(c.req.raw.clone(), mostBodyBytes);
     return once({ caller, request: c.req.raw, body, key }, work);
   }
 
   async function readCall(endpoint: Runnable, caller: Caller, c: Context<Env>): Promise<Call> {
-    const limit = endpoint.bodyLimitBytes ?? standardBodyBytes;
     return {
       params: parse(endpoint.params, unmasked(c.req.param())),
       query: parse(endpoint.query ?? noQuery, unmasked(readQuery(c.req.url))),
-      body: isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readDocument(c.req.raw, limit)),
+      body: isLeftOut(endpoint, c.req.raw) ? undefined : parse(endpoint.body, await readDocument(c.req.raw)),
       caller,
       context,
       headers: c.req.raw.headers,
       address: c.env.address,
       signal: c.req.raw.signal,
-      raw: (otherLimit = limit) => readBody(c.req.raw, otherLimit),
+      raw: (limitBytes) => readBody(c.req.raw, limitBytes),
     };
   }
 
@@ -127,12 +126,12 @@ function readQuery(url: string): Record<string, string> {
 const isLeftOut = ({ body }: Runnable, { headers }: Request): boolean =>
   body === undefined || (body.isOptional() && !headers.has('content-type'));
 
-async function readDocument(request: Request, limit: number): Promise<unknown> {
+async function readDocument(request: Request): Promise<unknown> {
   const type = request.headers.get('content-type') ?? '';
   if (!/^application\/json\b/i.test(type)) {
     throw new Problem('unsupported_media_type', { detail: 'Send the body as application/json.' });
   }
-  const document = readJson((await readBody(request, limit)).toString('utf8'));
+  const document = readJson((await readBody(request, mostBodyBytes)).toString('utf8'));
   if (document === undefined) throw new Problem('malformed_request', { detail: 'The body is not JSON.' });
   return document;
 }
