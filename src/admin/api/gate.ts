@@ -1,7 +1,7 @@
 /** Decides whether a caller may use an endpoint: by role and recent proof of identity, and for writes that the console sent them (CSRF). */
 
-import { timingSafeEqual } from 'node:crypto';
 import { reaches } from '../../core/role.ts';
+import { isSameSecret } from '../../lib/secrets/key-secret.ts';
 import { checkProof } from '../access/sign-in.ts';
 import type { Caller } from '../caller.ts';
 import type { Endpoint } from '../endpoint.ts';
@@ -50,12 +50,7 @@ function checkOrigin(caller: Caller, request: Request, consoleUrl: string | unde
   const isOurs =
     origin === null || origin === consoleUrl || hostOf(origin) === request.headers.get('host')?.toLowerCase();
   if (!isOurs) throw forged;
-  if (caller.kind === 'member' && !isSame(request.headers.get(csrfHeader) ?? '', caller.csrfToken)) throw forged;
+  if (caller.kind === 'member' && !isSameSecret(request.headers.get(csrfHeader) ?? '', caller.csrfToken)) throw forged;
 }
 
 const hostOf = (origin: string): string | undefined => URL.parse(origin)?.host;
-
-function isSame(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}

@@ -1,14 +1,7 @@
 /** Listens for admin requests: plain HTTP on its own address, separate from the clients' listener. */
 
-import { hash, timingSafeEqual } from 'node:crypto';
 import { once } from 'node:events';
-import {
-  createServer,
-  type IncomingMessage,
-  type OutgoingHttpHeaders,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Duplex } from 'node:stream';
@@ -16,6 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { ErrorRow } from '../../core/errors.ts';
 import type { ConsoleSettings } from '../../core/snapshot.ts';
 import { isLoopback } from '../../lib/addresses/address-range.ts';
+import { isSameSecret } from '../../lib/secrets/key-secret.ts';
 import { type ConnectionLimits, createAdminConnections } from './admin-connections.ts';
 
 /** The response for a path: content type and text, which the caller's `Accept` header may choose. */
@@ -31,9 +25,9 @@ export interface AdminListenerDeps {
   /** Responses by path. */
   readonly pages: Readonly<Record<string, Page>>;
   /** Answers every request that has no page; it authorises them itself. */
-  readonly answer?: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly answer: (request: IncomingMessage, response: ServerResponse) => void;
   /** Whether an address is a proxy, which many people share, so that it has no connection limit of its own. */
-  readonly isProxy?: (address: string) => boolean;
+  readonly isProxy: (address: string) => boolean;
   /** Called with faults that callers must not see. */
   onFault(error: unknown): void;
 }
@@ -54,7 +48,7 @@ const shortKeepAliveTimeoutMs = 5_000;
 /** Timeout of a response whose reader has stopped reading. */
 const silenceTimeoutMs = 90_000;
 
-const strictHeaders: OutgoingHttpHeaders = {
+const strictHeaders = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -64,7 +58,7 @@ const strictHeaders: OutgoingHttpHeaders = {
 };
 
 export function createAdminListener(deps: AdminListenerDeps) {
-  const { settings, pages, answer: answerOthers, isProxy = () => false, onFault } = deps;
+  const { settings, pages, answer: answerOthers, isProxy, onFault } = deps;
   const connections = createAdminConnections(connectionLimits, isProxy);
   const known = new Map(Object.entries(pages));
 
@@ -78,14 +72,13 @@ export function createAdminListener(deps: AdminListenerDeps) {
     try {
       checkHost(request, settings());
       const page = known.get(pathOf(request));
-      if (page === undefined && !isOpenToAll) throw new Refusal('too_many_connections', { 'retry-after': '5' });
-      if (page === undefined && answerOthers !== undefined) {
-        for (const [name, value] of Object.entries(strictHeaders))
-          if (value !== undefined) response.setHeader(name, value);
+      if (page === undefined) {
+        if (!isOpenToAll) throw new Refusal('too_many_connections', { 'retry-after': '5' });
+        response.setHeaders(new Headers(strictHeaders));
         answerOthers(request, response);
         return;
       }
-      checkPlain(request, page);
+      checkPlain(request);
       const { accept } = request.headers;
       const text = await page.text(accept);
       if (typeof text === 'string') write(response, 200, page.type(accept), text, {});
@@ -97,19 +90,18 @@ export function createAdminListener(deps: AdminListenerDeps) {
     }
   }
 
-  function checkPlain(request: IncomingMessage, page: Page | undefined): asserts page is Page {
+  function checkPlain(request: IncomingMessage): void {
     const { headers, method } = request;
     const hasBody = headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
     if (hasBody) throw new Refusal('malformed_request', { connection: 'close' });
     checkToken(request, settings());
-    if (page === undefined) throw new Refusal('path_not_found');
     if (method !== 'GET' && method !== 'HEAD') throw new Refusal('method_not_allowed', { allow: 'GET, HEAD' });
   }
 
   const server = createServer(
     {
       insecureHTTPParser: false,
-      // Checked in guard.ts, with the other rules for it.
+      // Checked in `checkHost`, with the other rules for it.
       requireHostHeader: false,
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headersTimeoutMs,
@@ -239,13 +231,8 @@ export function checkToken(request: IncomingMessage, { token }: ConsoleSettings)
   if (token === undefined && isLoopback(request.socket.localAddress ?? '')) return;
   const { authorization } = request.headers;
   const given = /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
-  // Digests have equal length, for a comparison in constant time.
-  if (given !== undefined && token !== undefined && timingSafeEqual(digest(given), digest(token))) return;
+  if (given !== undefined && token !== undefined && isSameSecret(given, token)) return;
   throw new Refusal('invalid_token', { 'www-authenticate': 'Bearer' });
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }
 
 /** The errors of requests that never reach the API, in the common error shape. */
@@ -260,7 +247,6 @@ const refusals = {
     type: 'authentication_error',
     message: 'This listener is for operators; send its token (console.token) as "Authorization: Bearer <token>".',
   },
-  path_not_found: { status: 404, type: 'invalid_request_error', message: 'There are /metrics and /healthz here.' },
   method_not_allowed: { status: 405, type: 'invalid_request_error', message: 'Only GET and HEAD are allowed here.' },
   request_timeout: {
     status: 408,

@@ -1,6 +1,6 @@
 /** Makes and checks secrets of virtual keys and API tokens: generation, checksum, and digest. */
 
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 /** A secret's prefix, which shows people and secret scanners its purpose. */
@@ -37,6 +37,11 @@ export function isSecretWith(prefix: SecretPrefix, secret: string): boolean {
 /** The SHA-256 digest of a secret's UTF-8 bytes in lower-case hex, which is stored and looked up in place of the secret. */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex');
+}
+
+/** Whether two secrets are equal, in a time that does not depend on where they differ: their digests are compared. */
+export function isSameSecret(one: string, other: string): boolean {
+  return timingSafeEqual(hash('sha256', one, 'buffer'), hash('sha256', other, 'buffer'));
 }
 
 /** The first characters of a secret: enough to recognise a key in a list, and useless to a thief. */
