@@ -27,7 +27,7 @@ const plainData =
   '^src/(core/(caps|accounting/ledger-row|operations/[^/]+|resource-editor|role|store/series)|admin/[^/]+/facts)\\.ts$';
 
 /** In src/admin: shapes, paths and roles, and nothing that acts on them. */
-const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$|roles\\.ts$)';
+const saidOfEndpoints = '([^/]+/(contract/|facts\\.ts$)|shapes/|endpoint\\.ts$)';
 
 /**
  * Accounting takes from limits and budgets together, all or none, and writes what it took into the journal: it says its needs in
