@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { families } from '../families/index.ts';
 import { routes } from '../routes/index.ts';
+import { toConfigSources } from './command.ts';
 import { openapi } from './openapi.ts';
 
 async function writeConfiguration(t: TestContext, document: object): Promise<string> {
@@ -18,7 +19,8 @@ async function writeConfiguration(t: TestContext, document: object): Promise<str
 async function print(values: Readonly<Record<string, boolean | string>>) {
   const lines: string[] = [];
   const stdout = (line: string) => lines.push(line);
-  const context = { values, positionals: [], stdout, stderr: stdout, env: {}, cwd: tmpdir(), families };
+  const surroundings = { stdout, stderr: stdout, env: {}, cwd: tmpdir(), families };
+  const context = { values, positionals: [], ...toConfigSources(values), ...surroundings };
   assert.equal(await openapi.run(context as unknown as Parameters<typeof openapi.run>[0]), 0);
   return JSON.parse(lines.join('\n'));
 }

@@ -16,7 +16,7 @@ import { writeJson } from '../lib/json/json-text.ts';
 import { recordOf } from '../lib/record-of.ts';
 import { objectRoutes, routes } from '../routes/index.ts';
 import { version } from '../version.ts';
-import { type CommandContext, commandOf, configUsage, toConfigSources } from './command.ts';
+import { type CommandContext, commandOf, configUsage } from './command.ts';
 import { faultless } from './output.ts';
 
 type Json = Record<string, unknown>;
@@ -36,7 +36,7 @@ export const openapi = commandOf('openapi', `--admin ${configUsage}`, async (con
 
 async function customRoutesIn(context: CommandContext): Promise<readonly Route[]> {
   if (context.values.config === undefined) return [];
-  const { snapshot } = faultless(await loadConfiguration({ ...context, ...toConfigSources(context.values) }));
+  const { snapshot } = faultless(await loadConfiguration(context));
   return snapshot.customRoutes.map(routeOfCustom);
 }
 

@@ -56,8 +56,9 @@ interface Sample {
   readonly value: number;
 }
 
-async function openSource({ values, configPath, set, env, cwd, families, loadTakenPaths }: CommandContext) {
-  const loaded = await loadConfiguration({ configPath, set, env, cwd, families, loadTakenPaths });
+async function openSource(context: CommandContext) {
+  const { values } = context;
+  const loaded = await loadConfiguration(context);
   if (!loaded.ok) throw new UserFault('the configuration has faults; "postern check" lists them');
   const { host, port, token } = loaded.snapshot.console;
   const own = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;

@@ -2,6 +2,7 @@
 
 import { hash } from 'node:crypto';
 import { UserFault } from '../../core/user-fault.ts';
+import { nanosPerDollar } from '../../lib/money.ts';
 import type { Wanted } from './database.ts';
 import type { Draft } from './draft.ts';
 import { type Part, toId } from './part.ts';
@@ -15,7 +16,6 @@ const never = -1;
 const prefix = 'sk-';
 /** How many units of quota one dollar is by default, in both gateways (QuotaPerUnit). */
 const quotaOfDollar = 500_000;
-const nanosOfDollar = 1_000_000_000;
 
 const tokenRecords = [
   'id',
@@ -43,7 +43,7 @@ function addToken(token: Part, draft: Draft): void {
   const models = [...(listed ? token.texts('model_limits') : []), ...token.texts('models')];
   const addresses = (token.text('allow_ips') ?? token.text('subnet') ?? '').split(/[\s,]+/).filter(Boolean);
   token.pass(...tokenRecords, 'model_limits', 'subnet');
-  const why = whyNot({ secret, expiredS, quota, isLimited, token });
+  const why = whyNot(token, expiredS, isLimited && quota <= 0);
   if (secret === undefined || why !== undefined) {
     token.note(`"${name}" ${why ?? 'has no key'}: left out`);
     return;
@@ -53,25 +53,17 @@ function addToken(token: Part, draft: Draft): void {
     addresses: addresses.length > 0 ? addresses : undefined,
     expires: expiredS === never ? undefined : new Date(expiredS * 1000).toISOString(),
     budgets: isLimited
-      ? [{ every: 'total', amount: Math.round((quota / quotaOfDollar) * nanosOfDollar) / nanosOfDollar }]
+      ? [{ every: 'total', amount: Math.round((quota / quotaOfDollar) * nanosPerDollar) / nanosPerDollar }]
       : undefined,
   });
   token.rest();
 }
 
-interface Facts {
-  readonly secret: string | undefined;
-  readonly expiredS: number;
-  readonly quota: number;
-  readonly isLimited: boolean;
-  readonly token: Part;
-}
-
-function whyNot({ expiredS, quota, isLimited, token }: Facts): string | undefined {
+function whyNot(token: Part, expiredS: number, isSpent: boolean): string | undefined {
   if (token.has('deleted_at')) return 'is deleted';
   if ((token.number('status') ?? isEnabled) !== isEnabled) return 'is switched off';
   if (expiredS !== never && expiredS * 1000 <= Date.now()) return 'has expired';
-  return isLimited && quota <= 0 ? 'has nothing left to spend' : undefined;
+  return isSpent ? 'has nothing left to spend' : undefined;
 }
 
 /** Types of channels with the same number in both gateways. */

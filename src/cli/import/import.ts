@@ -50,7 +50,8 @@ const formats: Readonly<Record<string, Format>> = {
 
 export const importCommand = commandOf('import', '--out F --force --diff', run);
 
-async function run({ values, positionals, cwd, env, families, stdout, stderr }: CommandContext): Promise<0 | 1> {
+async function run(context: CommandContext): Promise<0 | 1> {
+  const { values, positionals, cwd, families, stdout, stderr } = context;
   const [name = '', written, ...more] = positionals;
   const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (format === undefined || written === undefined || more.length > 0) {
@@ -61,7 +62,12 @@ async function run({ values, positionals, cwd, env, families, stdout, stderr }: 
   const database = await toDatabase(written, cwd);
   const file = database === undefined ? written : nameOf(database);
   if (database === undefined) format.fromFile(openParts(await readText(written, cwd), written, notes), draft);
-  else await readDatabase(name, format, { database, cwd, env, notes, draft });
+  else if (format.database === undefined) throw new UserFault(`no database of ${name} is read; give a file`);
+  else {
+    const { wanted, prepare, from } = format.database;
+    const tables = await readTables(database, cwd, wanted);
+    from(treeParts(prepare?.(tables, context.env) ?? tables, notes), draft);
+  }
   notes.push(...draft.settle());
   if (draft.isEmpty) {
     printNotes(stderr);
@@ -105,19 +111,4 @@ async function readText(file: string, cwd: string): Promise<string> {
   } catch (error) {
     throw new UserFault(`${file} cannot be read (${codeOf(error) ?? String(error)})`);
   }
-}
-
-interface Reading {
-  readonly database: string;
-  readonly cwd: string;
-  readonly env: CommandContext['env'];
-  readonly notes: Note[];
-  readonly draft: Draft;
-}
-
-async function readDatabase(name: string, { database: known }: Format, reading: Reading): Promise<void> {
-  const { database, cwd, env, notes, draft } = reading;
-  if (known === undefined) throw new UserFault(`no database of ${name} is read; give a file`);
-  const tables = await readTables(database, cwd, known.wanted);
-  known.from(treeParts(known.prepare?.(tables, env) ?? tables, notes), draft);
 }

@@ -85,14 +85,12 @@ const shortestKey = 24;
 function addMasterKey(general: Part, draft: Draft): void {
   const secret = general.text('master_key') ?? '';
   draft.key('master', secret);
-  if (secret.length >= shortestKey || isVariable(secret)) return;
+  if (secret.length >= shortestKey || secret.startsWith('os.environ/')) return;
   general.note(
     `is shorter than ${shortestKey} characters, the minimum here: set its variable to a new key, and give that to its clients`,
     'master_key',
   );
 }
-
-const isVariable = (text: string): boolean => text.startsWith('os.environ/');
 
 /** Reserves the variables of entries without a key, which use the environment's, so that no literal secret gets those names. */
 export function keepVariables(entries: readonly Part[], draft: Draft): void {

@@ -72,9 +72,8 @@ function show({ positionals, values, stdout }: CommandContext) {
     const nowMs = systemClock.nowMs();
     const stored = await store.keys.get(id);
     const declared = fileKeyOf(id, snapshot);
-    if (stored === undefined && declared === undefined) throw unknownKey();
     const key = stored === undefined ? declared && describeFileKey(declared, nowMs) : describeKey(stored, nowMs);
-    if (key === undefined) return;
+    if (key === undefined) throw unknownKey();
     if (printJson({ values, stdout }, key)) return;
     printTable(['FIELD', 'VALUE'], toLines(key), stdout);
   };

@@ -10,7 +10,8 @@ import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { toDollars } from '../../lib/money.ts';
 import { nearHint } from '../../lib/nearest-name.ts';
-import { type PriceRow, pricedByOne, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
+import { atOnce } from '../../lib/time-slices.ts';
+import { pricedByOne, readingPriceCsv, toPriceCsv } from '../../prices/imported.ts';
 import { hasMaker, priceDates } from '../../prices/listed.ts';
 import { createReader, type OpenResources, openResources } from '../../serve/configuration.ts';
 import { actionsOf, actor } from '../actions.ts';
@@ -101,7 +102,7 @@ function readCsv(
   const report = (line: number, message: string): void => {
     faults.push({ origin: name, path: '', line, message });
   };
-  const rows = [...drain(readingPriceCsv(text, report))];
+  const rows = atOnce(readingPriceCsv(text, report));
   for (const { service, amounts, line } of rows) {
     if (!isService(service) && !isHost(service)) report(line, serviceFault(service, familyIds, isService));
     for (const column of pricedByOne(amounts)) {
@@ -114,13 +115,6 @@ function readCsv(
       undefined,
     );
   return { rows, leftOut: [], ignored: new Map() };
-}
-
-function drain(reading: Generator<undefined, PriceRow[], undefined>): PriceRow[] {
-  for (;;) {
-    const { done, value } = reading.next();
-    if (done === true) return value;
-  }
 }
 
 const isHost = (text: string): boolean =>

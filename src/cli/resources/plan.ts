@@ -88,8 +88,10 @@ function warningsOf({ id, terms, before }: KeyToPut, snapshot: Parameters<typeof
   return [...said, `key ${id}: is revoked permanently; remove it from the file`];
 }
 
-const existing = ({ kind, id }: Pick<Element, 'kind' | 'id'>, resources: readonly Resource[]): Resource | undefined =>
-  resources.find((one) => one.kind === kind && one.id === id);
+export const existing = (
+  { kind, id }: Pick<Resource, 'kind' | 'id'>,
+  resources: readonly Resource[],
+): Resource | undefined => resources.find((one) => one.kind === kind && one.id === id);
 
 function elementStep(element: Element, { resources, store }: OpenResources, ring: KeyRing | undefined): Step {
   const { kind, id, document } = element;

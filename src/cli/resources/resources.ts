@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { stringify } from 'yaml';
-import type { FaultyConfiguration, LoadedConfiguration } from '../../config/load.ts';
+import type { LoadedConfiguration } from '../../config/load.ts';
 import { readText } from '../../config/read/side-files.ts';
 import { type Difference, inWords, newFaults } from '../../config/store/resource-changes.ts';
 import { keysIn } from '../../config/store/resource-editor.ts';
@@ -19,7 +19,7 @@ import type { CommandContext } from '../command.ts';
 import { readOverlap } from '../keys/key-options.ts';
 import { FaultsFound, printJson, printTable, toPrintable } from '../output.ts';
 import { toInstantText } from '../times.ts';
-import { planChanges, type Step } from './plan.ts';
+import { existing, planChanges, type Step } from './plan.ts';
 
 const largestFileBytes = 4 * 1024 * 1024;
 
@@ -147,10 +147,6 @@ function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Res
   };
 }
 
-function existing({ kind, id }: Pick<Resource, 'kind' | 'id'>, ground: OpenResources): Resource | undefined {
-  return ground.resources.find((one) => one.kind === kind && one.id === id);
-}
-
 function remove(context: CommandContext) {
   const { positionals, stdout, stderr } = context;
   const kind = toKind(positionals[1]);
@@ -158,11 +154,10 @@ function remove(context: CommandContext) {
   return async (ground: OpenResources) => {
     const found = findOne(kind, id, ground);
     const next = await createReader(context, ground.whole)(ground.resources.filter((one) => one !== found));
-    try {
-      refuseNewFaults(ground, next);
-    } catch (error) {
-      if (error instanceof FaultsFound) stderr(`postern: ${kind} ${toPrintable(id)} is still needed, and stays:`);
-      throw error;
+    const faults = newFaults(ground.whole, next);
+    if (faults.length > 0) {
+      stderr(`postern: ${kind} ${toPrintable(id)} is still needed, and stays:`);
+      throw new FaultsFound(faults, next.file);
     }
     if (kind === 'project') await refuseWithKeys(id, ground);
     const outcome = await ground.store.resources.remove(kind, id, { expected: found.version, actor });
@@ -180,13 +175,8 @@ async function refuseWithKeys(id: string, { store }: OpenResources): Promise<voi
   );
 }
 
-function refuseNewFaults({ whole }: OpenResources, next: LoadedConfiguration | FaultyConfiguration): void {
-  const found = newFaults(whole, next);
-  if (found.length > 0) throw new FaultsFound(found, next.file);
-}
-
 function findOne(kind: ResourceKind, id: string, ground: OpenResources): Resource {
-  const found = existing({ kind, id }, ground);
+  const found = existing({ kind, id }, ground.resources);
   if (found !== undefined) return found;
   if (ground.whole.ok && isOfFile(kind, id, ground.whole)) {
     throw new UserFault(`${kind} ${id} is declared in the configuration file; look at it, and change it, there`);
