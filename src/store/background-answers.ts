@@ -63,7 +63,7 @@ export function createBackgroundStore(
         .updateTable(table)
         .set({ node, node_until: nowMs + forMs })
         .where(({ eb, refTuple }) => eb(refTuple('id', 'upstream'), 'in', due.$asTuple('id', 'upstream')))
-        // Another node may have changed it meanwhile.
+        // Another node may have taken the response over meanwhile.
         .where(({ or, eb }) => or([eb('node', '=', node), eb('node_until', '<', nowMs)]))
         .returningAll()
         .execute();
@@ -130,7 +130,6 @@ function toWritten(said: Readonly<Record<string, unknown>>): Written {
   return { texts: numberOf(texts) ?? 0, bytes: numberOf(bytes) ?? 0, sample: '', choices: numberOf(choices) ?? 1 };
 }
 
-/** The request estimate as stored; an absent figure is zero. */
 export function toRequestEstimate(value: unknown): RequestEstimate {
   const number = (name: string): number => {
     const found = isMapping(value) ? value[name] : undefined;
@@ -138,7 +137,7 @@ export function toRequestEstimate(value: unknown): RequestEstimate {
   };
   return {
     ...estimateOfEach(number),
-    ...toPriced(value),
+    ...toTermsAndTools(value),
     ...toBatch(value),
   };
 }
@@ -149,8 +148,7 @@ function toBatch(value: unknown): Pick<RequestEstimate, 'batch'> {
   return { batch: { path: batch.path, lines: batch.lines } };
 }
 
-/** What the price depends on besides counts: the request's terms and its tools. */
-function toPriced(value: unknown): Pick<RequestEstimate, 'terms' | 'tools'> {
+function toTermsAndTools(value: unknown): Pick<RequestEstimate, 'terms' | 'tools'> {
   if (!isMapping(value)) return {};
   const { terms, tools } = value;
   const known = readUnits(terms);

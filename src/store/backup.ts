@@ -38,7 +38,7 @@ function copyFile(path: string, file: string): Backup {
     } finally {
       database.close();
     }
-    check(file);
+    checkSoundness(file);
     return { file, bytes: statSync(file).size };
   } catch (thrown) {
     rmSync(file, { force: true });
@@ -58,8 +58,7 @@ function makeNew(file: string): void {
   }
 }
 
-/** Opens the copy once; throws where it cannot be read. */
-function check(file: string): void {
+function checkSoundness(file: string): void {
   const copy = open(file, { readOnly: true });
   try {
     const said = copy.prepare('PRAGMA quick_check(1)').get()?.quick_check;

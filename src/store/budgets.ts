@@ -122,7 +122,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
     .execute();
   const stored = new Map(rows.map((row) => [row.id, row]));
   const states = new Map<string, AccountState>();
-  // By the requested IDs: the database may store other characters.
+  // By the requested IDs, as the database may have stored other characters for them.
   for (const id of accountIds) {
     const row = stored.get(toStorable(id));
     if (row === undefined) continue;

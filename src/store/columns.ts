@@ -12,7 +12,6 @@ export type ColumnOf<Field extends string> = Field extends 'memberId'
     : Snake<Field>;
 type Value<V> = V extends null | undefined ? null : V extends number ? number : string;
 
-/** The columns of a stored object: each a number or a text. */
 export type Columns<T> = {
   readonly [Field in keyof T & string as ColumnOf<Field>]-?: Value<T[Field]>;
 };
@@ -51,7 +50,6 @@ export const columnOf = (field: string): string =>
     return column.replace(/_(at|until)_ms$/, '_$1');
   });
 
-/** The field of a column, such as `clientRequestId` or `startedAtMs`. */
 export const fieldOf = (column: string): string =>
   getOrMake(fields, column, () => {
     if (column === 'member') return 'memberId';

@@ -66,7 +66,7 @@ async function openPostgres(url: string): Promise<ForeignTables> {
         type === timestamp && format !== 'binary' ? toInstant : config.types?.getTypeParser(type, format),
     },
   });
-  // The waiting query receives the error.
+  // Without a listener, an error of the connection would end the process; the waiting query receives it anyway.
   client.on('error', () => undefined);
   try {
     await client.connect();

@@ -20,7 +20,7 @@ const separator = ',\n';
 
 export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore {
   /** The newest report of each node, as parsed or as this process wrote it. */
-  const read = new Map<string, HealthReport>();
+  const reports = new Map<string, HealthReport>();
   let reading = Promise.resolve();
   /** Whether this process has asked for reports: a worker only writes its own and needs no copies of others. */
   let isAsked = false;
@@ -29,7 +29,7 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
     if (nodes.length === 0) return;
     const rows = await db.selectFrom('node_reports').selectAll().where('node', 'in', nodes).execute();
     for (const { node, reported_at, targets, drift } of rows) {
-      read.set(node, {
+      reports.set(node, {
         node,
         reportedAtMs: reported_at,
         targets: await inBackground.timeSliced(toTargetStates(targets)),
@@ -68,8 +68,8 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
           })),
         )
         .execute();
-      // As other processes read it: a number that JSON does not have is null.
-      if (isAsked) read.set(node, { node, reportedAtMs, targets, drift: readDrift(said.drift) });
+      // As other processes will read it from the database: there a number that JSON does not have, such as NaN, is null.
+      if (isAsked) reports.set(node, { node, reportedAtMs, targets, drift: readDrift(said.drift) });
     },
 
     async withdraw(node) {
@@ -84,14 +84,14 @@ export function createHealthStore(db: Kysely<Schema>, clock: Clock): HealthStore
       const nodes = await spoken(maxAgeMs);
       // One caller at a time: the next one finds what the one before has parsed.
       const done = reading.then(() =>
-        readAgain(nodes.flatMap(({ node, reported_at: at }) => (read.get(node)?.reportedAtMs === at ? [] : node))),
+        readAgain(nodes.flatMap(({ node, reported_at: at }) => (reports.get(node)?.reportedAtMs === at ? [] : node))),
       );
       reading = done.catch(() => undefined);
       await done;
-      for (const [node, { reportedAtMs }] of read) {
-        if (reportedAtMs < clock.nowMs() - forgottenAfterMs) read.delete(node);
+      for (const [node, { reportedAtMs }] of reports) {
+        if (reportedAtMs < clock.nowMs() - forgottenAfterMs) reports.delete(node);
       }
-      return nodes.flatMap(({ node }) => read.get(node) ?? []);
+      return nodes.flatMap(({ node }) => reports.get(node) ?? []);
     },
 
     async nodes(maxAgeMs) {

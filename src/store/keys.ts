@@ -28,11 +28,9 @@ interface KeyStoreDeps {
 /** The ID of every first key, so that only one of two processes that create a first key succeeds. */
 const firstKeyId = 'key_first';
 
-/** The default actor in the audit log; all other callers name their actor. */
-const someone = 'command line';
+const defaultActor = 'command line';
 
-/** Columns with numbers; all others hold text. */
-const numbers: ReadonlySet<string> = new Set<keyof KeyRow>([
+const numericColumns: ReadonlySet<string> = new Set<keyof KeyRow>([
   ...(['created_at', 'revoked_at', 'old_digest_until', 'version', 'capture_ms', 'expires_at'] as const),
 ]);
 
@@ -73,7 +71,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
       return inBackground.timeSliced(toStoredKeys(rows));
     },
 
-    create: (key, actor = someone) =>
+    create: (key, actor = defaultActor) =>
       recorder.write(actor, async (transaction, trace) => {
         const row = toKeyRow(key.id ?? createKeyId(), key, clock.nowMs());
         await refuseKnown(transaction, key.digest);
@@ -94,7 +92,9 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
             transaction
               .selectNoFrom(({ cast, val }) =>
                 columnsOf(row).map((column) =>
-                  cast<string | number | null>(val(row[column]), numbers.has(column) ? 'bigint' : 'text').as(column),
+                  cast<string | number | null>(val(row[column]), numericColumns.has(column) ? 'bigint' : 'text').as(
+                    column,
+                  ),
                 ),
               )
               .where(({ not, exists, selectFrom }) => not(exists(selectFrom('keys').select('id')))),
@@ -106,7 +106,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         return toStoredKey(row);
       }),
 
-    change: (id, change, actor = someone) =>
+    change: (id, change, actor = defaultActor) =>
       recorder.write(actor, async (transaction, trace) => {
         const before = await take(transaction, id);
         return before && apply(change, before, transaction, trace);
@@ -119,7 +119,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         return before && apply(change, before, transaction, trace);
       }),
 
-    rotate: (id, secret, oldUntilMs, actor = someone) =>
+    rotate: (id, secret, oldUntilMs, actor = defaultActor) =>
       recorder.write(actor, async (transaction, trace) => {
         const before = await take(transaction, id);
         if (before === undefined || before.revoked_at !== null) return undefined;
@@ -137,7 +137,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         return toStoredKey(after);
       }),
 
-    revoke: (id, actor = someone) =>
+    revoke: (id, actor = defaultActor) =>
       recorder.write(actor, async (transaction, trace) => {
         const before = await take(transaction, id);
         if (before === undefined) return false;
@@ -184,7 +184,7 @@ async function apply(
   return toStoredKey(after);
 }
 
-/** Refuses a secret that a key has or had: it belongs to that key, even after its rotation. */
+/** Refuses a secret that any key has or had: a former secret stays with its key, even after the rotation. */
 async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
   const known = await findHolder(transaction, digest);
   if (known !== undefined) throw knownSecret();
@@ -239,7 +239,6 @@ function toKeyRow(id: string, key: NewKey, nowMs: number): KeyRow {
   return { id, name, digest, hint, ...toRow(pick(key, termFields)), ...times, old_digest: null, version: 1 };
 }
 
-/** The columns to write: only those of fields that the change has. */
 function toColumns(change: KeyChange): Partial<KeyRow> {
   const changed = (['name', ...termFields] as const).filter((field) => change[field] !== undefined);
   return toRow(pick(change, changed)) as Partial<KeyRow>;
@@ -270,7 +269,7 @@ function toTerms(row: KeyRow): KeyTerms {
   const { id } = row;
   return {
     models: wanted(readTexts(row.models), id, 'models'),
-    // This version cannot serve what another version knows beyond these.
+    // Operations that only another version knows are left out, as this version cannot serve them.
     operations:
       row.operations === null ? undefined : wanted(readTexts(row.operations), id, 'operations').filter(isOperation),
     addresses: row.addresses === null ? undefined : wanted(readTexts(row.addresses), id, 'addresses'),
@@ -285,7 +284,7 @@ function toTerms(row: KeyRow): KeyTerms {
   };
 }
 
-/** Returns the value of a stored limit; throws where it cannot be read, as the key must not work without its limit. */
+/** Returns the value of a stored limit; throws where it cannot be read, as a key must not work without its limit. */
 function wanted<T>(value: T | undefined, id: string, field: string): T {
   if (value === undefined) {
     throw new StoreError(`The ${field} of the key ${id} cannot be read; revoke it and create another.`);

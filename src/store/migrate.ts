@@ -56,7 +56,6 @@ export async function goBackTo(db: Kysely<Schema>, version: string, storeName: s
   return setAside(db, await readApplied(db), version, storeName);
 }
 
-/** The names of all applied migrations, known to this version or not. */
 async function readApplied(db: Kysely<Schema>): Promise<string[]> {
   if (!(await readTables(db)).has(DEFAULT_MIGRATION_TABLE)) return [];
   const { rows } = await sql<{

@@ -120,7 +120,7 @@ const released: Readonly<Record<string, Migration>> = {
       return `create index ledger_${column} on ledger (${column}, id) ${rare === undefined ? '' : `where ${rare}`}`;
     }),
     `create index ledger_client_request_id on ledger (client_request_id, id) where client_request_id is not null`,
-    // By their key rows are added up in half the time. What is null in a row is empty text here.
+    // In key order, rows are added up in half the time. A name that is null in a ledger row is an empty text here.
     ...['usage_hours', 'usage_days'].map(
       (name) =>
         `create table ${name} (${groupColumns}, ${sumColumns}, constraint ${name}_pk primary key (${groupKey})) ${byKey}`,
@@ -130,7 +130,7 @@ const released: Readonly<Record<string, Migration>> = {
     'create index captures_expires_at on captures (expires_at)',
     `create table journals (
       id text primary key not null, segment bigint not null, position bigint not null, imported_at bigint not null)`,
-    // One row: what began before is gone, or going.
+    // One row: exchanges that began before this time are deleted, or are being deleted.
     'create table pruning (id bigint primary key not null, before bigint not null)',
   ]),
   /** The money of budgets: what each account has spent, what each node has drawn from it, and which alerts were sent. */
@@ -138,7 +138,7 @@ const released: Readonly<Record<string, Migration>> = {
     `create table budget_accounts (
       id text primary key not null, holder_kind text not null, holder_id text not null, starts_at bigint not null,
       ends_at bigint, spent_nanos bigint not null)`,
-    // `spent_nanos`: what rows of the node that are in the ledger have cost; also a part of what the account has spent.
+    // `spent_nanos`: the cost of the node's rows in the ledger; it is included in `spent_nanos` of the account.
     `create table budget_leases (
       account text not null, node text not null, drawn_nanos bigint not null, spent_nanos bigint not null, constraint
       budget_leases_pk primary key (account, node))`,
@@ -190,7 +190,7 @@ const released: Readonly<Record<string, Migration>> = {
   '0010-proofs': run(() => [
     'alter table sessions add column proved_at bigint',
     'alter table invitations add column kept text',
-    // No token may hand out a link any more: what one handed out before would be good for up to a week.
+    // Tokens may not create links any more, and a link that one created before would stay valid for up to a week.
     "delete from invitations where invited_by like 'token: %'",
   ]),
   /** When each node that draws from budgets was last active: money that a lost node had drawn is returned. */
@@ -202,11 +202,11 @@ const released: Readonly<Record<string, Migration>> = {
   '0013-ledger-slices': run((db, byKey) =>
     isSqlite(db)
       ? [
-          // `slice`: milliseconds since the epoch, divided by the length of one. What is null in a row is empty text here.
+          // `slice`: milliseconds since the epoch, divided by the length of a slice. A name that is null in a row is an empty text.
           `create table ledger_slices (
             kind text not null, name text not null, slice bigint not null, constraint ledger_slices_pk primary key
             (kind, name, slice)) ${byKey}`,
-          // In the order of the index that goes: nothing is sorted, nothing is read but the index, and little memory is needed.
+          // In the order of the index that is then dropped: nothing is sorted, only the index is read, and little memory is needed.
           ...sliced.flatMap((column) => [
             `insert or ignore into ledger_slices (kind, name, slice)
               select '${column}', cast(coalesce(${column}, '') as text), (${startedAt}) / ${sliceMs}
@@ -243,19 +243,16 @@ const runBeside: Readonly<Record<string, Migration>> = {
   ]),
   /** Batches of requests, and what their input files request. */
   '0017-batches': run(() => [
-    // As answers that are made in the background; an earlier version would take them for these.
+    // The same columns as those of background answers; in their table an earlier version would take batches for answers.
     `create table batches (${pollingColumns}, constraint batches_pk primary key (id, upstream))`,
     'create index batches_due on batches (due_at)',
     'create index batches_project on batches (project)',
-    // JSON: what the lines of a file ask for, as they were judged.
+    // JSON: the model and the request estimate of a batch's input file.
     'alter table kept_objects add column input text',
     "create index kept_batches on kept_objects (owner, created_at, id) where kind = 'batch'",
   ]),
-  /** What a request counted besides tokens, in its ledger row. */
   '0018-ledger-units': run(() => ['alter table ledger add column units text']),
-  /** The trace that a request was part of, in its ledger row. */
   '0019-ledger-traces': run(() => ['alter table ledger add column trace_id text']),
-  /** What a node has observed of models that change, beside its health report. */
   '0020-node-drift': run(() => ['alter table node_reports add column drift text']),
   /** Sums of what requests counted besides tokens: images, seconds, characters, tool calls, savings. */
   '0021-usage-units': run((db, byKey) => [
@@ -273,14 +270,13 @@ const runBeside: Readonly<Record<string, Migration>> = {
       select span - span % 86400000, key, project, route, min(operation), model, upstream, outcome, unit, sum(amount)
       from usage_unit_hours group by 1, 2, 3, 4, 6, 7, 8, 9`,
   ]),
-  /** The IDs of the keys with which a node can decrypt the store's secrets. */
   '0022-node-secret-keys': run(() => ['alter table node_reports add column secret_keys text']),
   /** In SQLite the daily sums lack the latest hours until these are rolled up; views have both. In PostgreSQL the views show the tables. */
   [usageRollupStep]: run((db) => [
     ...(isSqlite(db)
       ? [
           'create table usage_rollup (id bigint primary key not null, before bigint not null)',
-          // Former versions added each row to both.
+          // Former versions added each row to its hour and its day, so all hours so far are in the daily sums.
           'insert into usage_rollup select 1, coalesce(max(span), 0) + 3600000 from usage_hours',
         ]
       : []),
@@ -323,7 +319,6 @@ const runBeside: Readonly<Record<string, Migration>> = {
     `insert into series_since
       select 1, case when exists (select 1 from usage_hours) then ${nextMinute(Date.now())} else 0 end`,
   ]),
-  /** How long a request waited for a slot at an upstream, in its ledger row. */
   '0027-ledger-queue': run(() => ['alter table ledger add column queue_ms double precision']),
   /** Alerts that are or were open, and the lease of the node that evaluates alert rules. */
   '0028-alerts': run(() => [
@@ -335,7 +330,6 @@ const runBeside: Readonly<Record<string, Migration>> = {
     'create index alerts_open on alerts (id) where closed_at is null',
     'create table alert_lease (id bigint primary key not null, holder text not null, until bigint not null)',
   ]),
-  /** How long a request waited for a connection to its upstream, in its ledger row. */
   '0029-ledger-connect': run(() => ['alter table ledger add column connect_ms double precision']),
 };
 

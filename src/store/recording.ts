@@ -178,7 +178,7 @@ export function createChangeFeed(db: Kysely<Schema>, signal: Signal): ChangeFeed
   };
 }
 
-/** A change as stored. A kind that only a newer version knows still makes nodes read the configuration again. */
+/** A change as stored. A change of a kind that only a newer version knows still makes nodes read the configuration again. */
 function toChange({ sequence, kind, subject, changed_at }: Selectable<Schema['changes']>): Change {
   return { sequence, kind: oneOf(kinds, kind) ?? 'resource', id: subject, atMs: changed_at };
 }

@@ -67,9 +67,9 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
       .selectAll()
       .where('id', 'in', [...ids])
       .execute();
-    const resources = known.filter((one) => !ids.has(one.id) || !names.has(nameOf(one)));
+    const resources = known.filter((one) => !ids.has(one.id) || !names.has(feedNameOf(one)));
     for (const row of rows) {
-      const changed = names.has(nameOf(row)) ? toResource(row) : undefined;
+      const changed = names.has(feedNameOf(row)) ? toResource(row) : undefined;
       if (changed === undefined) continue;
       resources.splice(resources.findLastIndex((one) => isBefore(one, changed)) + 1, 0, changed);
     }
@@ -87,9 +87,9 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     if (changed.length > mostByName) return { resources: await readEach(), change };
     const rows =
       changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
-    const fresh = new Map(rows.map((row) => [nameOf(row), row]));
+    const fresh = new Map(rows.map((row) => [feedNameOf(row), row]));
     const resources = [...found].flatMap(([head, resource]) => {
-      const row = resource === undefined ? fresh.get(nameOf(head)) : undefined;
+      const row = resource === undefined ? fresh.get(feedNameOf(head)) : undefined;
       return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
     });
     return { resources, change };
@@ -122,7 +122,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
         if (!isExpected(before, expected)) return 'conflict';
         if (before === undefined) {
           const isNew = (await insertNew(transaction, 'resources', [made])) === 1;
-          // Another writer was first: the row is theirs.
+          // Another writer inserted the element first.
           if (!isNew) {
             before = await take(transaction, kind, id);
             if (before === undefined || !isExpected(before, expected)) return 'conflict';
@@ -169,8 +169,7 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
 type ResourceRow = Selectable<Schema['resources']>;
 type ResourceHead = Omit<ResourceRow, 'document'>;
 
-/** The element's name in the change feed. */
-const nameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind}/${id}`;
+const feedNameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => `${kind}/${id}`;
 
 /** Whether an element is unchanged. One that was deleted and created again may have the same version, but has another time. */
 const isSame = ({ version, created_at, updated_at }: ResourceHead, one: Resource): boolean =>
@@ -182,16 +181,15 @@ function isBefore(one: Resource, other: Resource): boolean {
   return one.kind === other.kind ? one.id < other.id : one.kind < other.kind;
 }
 
-/** Pairs each element with its known state. */
 function* matching(
   heads: readonly ResourceHead[],
   known: readonly Resource[],
 ): Generator<undefined, Map<ResourceHead, Resource | undefined>, undefined> {
-  const byName = new Map(known.map((resource) => [nameOf(resource), resource]));
+  const byName = new Map(known.map((resource) => [feedNameOf(resource), resource]));
   const found = new Map<ResourceHead, Resource | undefined>();
   for (const head of heads) {
     yield;
-    const one = byName.get(nameOf(head));
+    const one = byName.get(feedNameOf(head));
     found.set(head, one !== undefined && isSame(head, one) ? one : undefined);
   }
   return found;

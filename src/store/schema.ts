@@ -1,4 +1,4 @@
-/** Types of the current tables, for queries; `migrations.ts` creates the tables. */
+/** Types of the current tables, for queries; `migrations.ts` creates the tables. Times are milliseconds since the epoch. */
 
 import type { Generated } from 'kysely';
 import type { Capture, LedgerRow } from '../core/accounting/ledger-row.ts';
@@ -21,7 +21,6 @@ export interface Schema {
   readonly keys: KeyTable;
   readonly node_reports: {
     readonly node: string;
-    /** Milliseconds since the epoch. */
     readonly reported_at: number;
     /** A JSON list of target states. */
     readonly targets: string;
@@ -179,7 +178,6 @@ export type LedgerTable = StoredFields & {
   > as ColumnOf<Field>]: LedgerRow[Field] extends string ? string : LedgerRow[Field];
 };
 
-/** Columns shared by many rows. */
 export const nameColumns = [
   ...(['node', 'key', 'project', 'route', 'operation', 'label', 'model', 'upstream', 'upstream_model'] as const),
   ...(['outcome', 'status', 'error', 'is_estimated', 'cache'] as const),
@@ -197,7 +195,7 @@ export interface LedgerSliceTable {
   readonly kind: string;
   /** The value of the column; empty where rows have none. */
   readonly name: string;
-  /** Milliseconds since the epoch, divided by the length of a slice. */
+  /** The time, divided by the length of a slice. */
   readonly slice: number;
 }
 
@@ -216,7 +214,7 @@ type SumColumns = Readonly<Record<Exclude<(typeof sumColumns)[number], 'duration
 
 /** Columns that identify a sum. */
 export interface UsageGroup {
-  /** Milliseconds since the epoch, at the beginning of the hour or day. */
+  /** The beginning of the hour or day. */
   readonly span: number;
   readonly key: string;
   /** Empty where the requests have no project; model and upstream are treated likewise. */
@@ -239,7 +237,7 @@ export interface UnitUsageTable extends UsageGroup {
 
 /** Daily sums by key and project, over all routes, models, upstreams and outcomes. */
 export interface KeyUsageTable extends SumColumns {
-  /** Milliseconds since the epoch, at the beginning of the day. */
+  /** The beginning of the day. */
   readonly span: number;
   readonly key: string;
   /** Empty where the key has no project. */
@@ -248,7 +246,6 @@ export interface KeyUsageTable extends SumColumns {
   readonly errors: Count;
 }
 
-/** Members. Times are milliseconds since the epoch, here and in the tables below. */
 export type MemberTable = Columns<Omit<StoredMember, 'passkeys'>>;
 export type SessionTable = Columns<StoredSession & { readonly digest: string }>;
 export type TokenTable = Columns<StoredToken & { readonly digest: string }>;

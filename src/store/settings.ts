@@ -50,7 +50,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
 
     set: (name, value, actor) =>
       recorder.write(actor, async (transaction, trace) => {
-        // Locked first, so that `before` in the audit log is the replaced value.
+        // The setting is locked first, so that `before` in the audit log is the replaced value.
         const before = await lockSetting(transaction, name);
         const text = JSON.stringify(value ?? null);
         if (before === text) return;
@@ -71,7 +71,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
       const made = JSON.stringify(randomBytes(16).toString('hex'));
       const found = await readSetting(db, installationName);
       if (found === undefined) await insertNew(db, 'settings', [{ name: installationName, value: made }]);
-      // Another writer may have been first: the value is theirs.
+      // Where another writer was first, its value counts.
       const kept = readJson(found ?? (await readSetting(db, installationName)) ?? '');
       if (typeof kept !== 'string') throw new TypeError('the name of the installation is no text');
       return kept;

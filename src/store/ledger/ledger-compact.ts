@@ -82,7 +82,6 @@ export async function getCompact(db: Kysely<Schema>, rowId: string): Promise<Led
   return rows[0];
 }
 
-/** The start times of the first and the last row; undefined where there are none. */
 export async function readCompactExtent(
   db: Kysely<Schema>,
 ): Promise<{ readonly firstMs: number; readonly lastMs: number } | undefined> {
@@ -105,7 +104,6 @@ export async function readCompactTime(
   return rows[0]?.at;
 }
 
-/** The latest start time before this one; undefined where there is none. */
 export async function newestCompactBefore(db: Kysely<Schema>, beforeMs: number): Promise<number | undefined> {
   const { rows } = await sql<{ at: number }>`
     select ${startedAt} as at from ledger_rows where seq < ${firstSeqOf(beforeMs)} order by seq desc limit 1`.execute(

@@ -9,7 +9,6 @@ import { isSqlite } from './ledger-insert.ts';
 /** Rows moved in one transaction. It takes about 10 ms, so that other writers are not blocked for long. */
 const rowsAtOnce = 500;
 
-/** Name of the setting that holds the ID of the last row examined. */
 const markName = 'former_rows';
 
 /** The ID of the last row examined; undefined where no row was ever moved. */
@@ -30,7 +29,7 @@ export function createFormerMove(db: Kysely<Schema>): () => Promise<boolean> {
   const move = async (trx: Transaction<Schema>): Promise<boolean> => {
     const mark = await readFormerMark(trx);
     const { before } = await trx.selectFrom('usage_rollup').select('before').executeTakeFirstOrThrow();
-    // All rows were moved back for a former version, which may have run since.
+    // All rows were moved back to `ledger` for a former version, which may have added rows since.
     if (mark === undefined && lastMark !== undefined) {
       lookedAt = '';
       compact.forget();

@@ -71,9 +71,9 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
     first: ImportedPart,
     next: NextPart,
   ): Promise<number> {
-    // Hours that are not rolled up yet are added to their day later.
+    // Rows of hours that are not rolled up yet are added to their day later, by the roll-up.
     const before = await rollUpHours(trx, clock.nowMs());
-    // For good where a former version is to run on the store.
+    // Every hour counts as rolled up once a former version is to run on the store; it does not know the compact table.
     const isCompact = before < Number.MAX_SAFE_INTEGER;
     const sums = new ImportSums();
     let { position } = first;

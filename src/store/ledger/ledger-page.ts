@@ -54,7 +54,6 @@ function toPage(rows: readonly LedgerTable[], limit: number): LedgerPage {
   return { rows: shown.map(fromTableRow), next: rows.length > limit ? shown.at(-1)?.id : undefined };
 }
 
-/** Limit of the statements that search for one page. */
 const mostWindows = 40;
 
 async function readByWindows(db: Kysely<Schema>, wanted: Wanted, nowMs: number): Promise<LedgerPage> {
@@ -204,7 +203,7 @@ async function findStretch(
   most: number,
 ): Promise<Stretch | undefined> {
   const firstMs = Math.max(floorDay(within.fromMs), 0);
-  const endMs = Math.min(Math.ceil(within.toMs), await readEnd(db));
+  const endMs = Math.min(Math.ceil(within.toMs), await readEndOfLastDay(db));
   let newestMs: number | undefined;
   let oldestMs = 0;
   let count = 0;
@@ -224,8 +223,7 @@ async function findStretch(
   return newestMs === undefined ? undefined : toStretch(oldestMs, newestMs, within);
 }
 
-/** End of the last day that has rows. */
-async function readEnd(db: Kysely<Schema>): Promise<number> {
+async function readEndOfLastDay(db: Kysely<Schema>): Promise<number> {
   const { last } = await db
     .selectFrom('usage_hours')
     .select(({ fn }) => fn.max('span').as('last'))
@@ -233,7 +231,6 @@ async function readEnd(db: Kysely<Schema>): Promise<number> {
   return last === null ? 0 : floorDay(last) + dayMs;
 }
 
-/** Daily counts of the rows that match a filter, the newest day first. */
 function readDays(db: Kysely<Schema>, filter: LedgerFilter, fromMs: number, toMs: number) {
   const days = selectDays(db, 'usage_days', sql<number>`span`, filter, toMs).where('span', '>=', fromMs);
   const hours = selectDays(db, 'usage_hours', sql<number>`span - span % ${sql.lit(dayMs)}`, filter, toMs);

@@ -26,7 +26,7 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
   const before = Math.ceil(beforeMs);
   const end = firstIdOf(before);
   return db.transaction().execute(async (trx) => {
-    // First, as a comparison of rows with sums must not report the deleted rows as lost.
+    // Before the rows are deleted, as a comparison of rows with sums must not report them as lost.
     await trx
       .insertInto('pruning')
       .values({ id: pruningId, before })
@@ -39,7 +39,6 @@ export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<n
   });
 }
 
-/** Deletes the first rows that match, in the given order. */
 async function deleteFirst(
   db: Kysely<Schema>,
   table: 'ledger' | 'captures',
@@ -86,7 +85,7 @@ const startEveryMs = 3_600_000;
 
 interface Mark {
   readonly atMs: number;
-  /** When a start last moved retention on. */
+  /** When the start of a process last moved retention on. */
   readonly startedAtMs: number;
 }
 

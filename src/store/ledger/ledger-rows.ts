@@ -15,7 +15,6 @@ export const dayMs = 86_400_000;
 export const idDigitsOfTime = 12;
 export const toTimeOf = (id: string): number => Number.parseInt(id.slice(0, idDigitsOfTime), 16);
 
-/** The largest time in 12 hex digits. */
 const lastIdMs = 2 ** 48 - 1;
 
 /** The smallest ID made at `ms` or later, where `ms` is rounded up to whole milliseconds. */
@@ -124,7 +123,6 @@ const toModel = (text: string): string => toText(text, longestModel);
 
 const filterColumns = ['key', 'project', 'model', 'upstream', 'operation', 'outcome'] as const;
 
-/** The columns that a filter names, each with the value that matching rows have. */
 export function toConditions(filter: LedgerFilter): { column: (typeof filterColumns)[number]; value: string }[] {
   return filterColumns.flatMap((column) => {
     const value = filter[column];

@@ -32,8 +32,7 @@ export class SharedValues {
   readonly #insert: Insert<SharedRow, unknown>;
   #known: KnownRows | undefined = undefined;
   #count = 0;
-  /** Entries that are not yet in the store. */
-  #added: SharedRow[] = [];
+  #unsaved: SharedRow[] = [];
   /** Entries that a row used more than a day after their stored `used_at`, which must be updated. */
   readonly #used = new Set<SharedRow>();
 
@@ -47,7 +46,7 @@ export class SharedValues {
   /** Forgets everything. To be called after a failed transaction, whose writes are undone. */
   forget(): void {
     this.#known = undefined;
-    this.#added = [];
+    this.#unsaved = [];
     this.#used.clear();
   }
 
@@ -73,7 +72,7 @@ export class SharedValues {
   /** Stores new shared values. To be called in the transaction that writes the rows. */
   async save(trx: Transaction<Schema>): Promise<void> {
     if (this.#used.size > 0) await this.#noteUse(trx);
-    if (this.#added.length > 0) await this.#add(trx);
+    if (this.#unsaved.length > 0) await this.#add(trx);
   }
 
   async #read(trx: Transaction<Schema>): Promise<KnownRows> {
@@ -102,7 +101,7 @@ export class SharedValues {
     if (found !== undefined) return found;
     const shared: SharedRow = { id: 0, used_at: startedAtMs, ...pick(names, nameColumns) };
     alike.push(shared);
-    this.#added.push(shared);
+    this.#unsaved.push(shared);
     this.#count += 1;
     return shared;
   }
@@ -131,7 +130,7 @@ export class SharedValues {
         .returning('id')
         .execute();
       const ids = new Set(there.map(({ id }) => id));
-      this.#added.push(...part.filter(({ id }) => !ids.has(id)));
+      this.#unsaved.push(...part.filter(({ id }) => !ids.has(id)));
     }
     this.#used.clear();
   }
@@ -142,9 +141,9 @@ export class SharedValues {
       .select(({ fn }) => fn.max('id').as('last'))
       .executeTakeFirstOrThrow();
     let number = Number(last ?? 0);
-    for (const shared of this.#added) shared.id = ++number;
-    await this.#insert(trx, this.#added);
-    this.#added = [];
+    for (const shared of this.#unsaved) shared.id = ++number;
+    await this.#insert(trx, this.#unsaved);
+    this.#unsaved = [];
   }
 }
 

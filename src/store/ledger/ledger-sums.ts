@@ -43,7 +43,7 @@ export class HourSums {
   #sumOf(names: RowNames, span: number): Sums {
     const known = this.#ofNames.get(names);
     if (known?.span === span) return known;
-    const name = nameOf(span, names);
+    const name = identityOf(span, names);
     const sum = getOrMake(this.#sums, name, () => newSums(names, span));
     this.#ofNames.set(names, sum);
     return sum;
@@ -54,7 +54,7 @@ export class HourSums {
 export function inOrder(sums: Iterable<UsageTable>): readonly UsageTable[] {
   // The default sort compares code units; a comparison function takes several times as long.
   const byName = new Map<string, UsageTable>();
-  for (const sum of sums) byName.set(nameOf(sum.span, sum), sum);
+  for (const sum of sums) byName.set(identityOf(sum.span, sum), sum);
   return [...byName.keys()].sort().flatMap((name) => byName.get(name) ?? []);
 }
 
@@ -69,7 +69,7 @@ export function toDays(hours: readonly UsageTable[]): readonly UsageTable[] {
   const sums: ByName<Sums> = new Map();
   for (const hour of hours) {
     const span = dayOf(hour);
-    const name = nameOf(span, hour);
+    const name = identityOf(span, hour);
     const sum = sums.get(name);
     if (sum === undefined) sums.set(name, { ...hour, span });
     else addFigures(sum, hour);
@@ -94,8 +94,7 @@ export function toKeyDays(days: readonly UsageTable[]): readonly KeyUsageTable[]
   return sums;
 }
 
-/** The text that identifies a sum: its time span and names. */
-function nameOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
+function identityOf(span: number, row: Pick<RowNames, 'key' | 'project' | 'route' | 'model' | 'upstream' | 'outcome'>) {
   const { key, project, route, model, upstream, outcome } = row;
   return `${span}\0${key}\0${project ?? ''}\0${route}\0${model ?? ''}\0${upstream ?? ''}\0${outcome}`;
 }
@@ -129,7 +128,6 @@ function addRow(sum: Figures, names: RowNames, row: RowFigures): void {
   sum.duration_ms += row.duration_ms;
 }
 
-/** Adds counts exactly, however large the reported counts are. */
 function addCounts(one: number | bigint, other: number | bigint): number | bigint {
   if (typeof one === 'number' && typeof other === 'number' && Number.isSafeInteger(one + other)) return one + other;
   return BigInt(one) + BigInt(other);

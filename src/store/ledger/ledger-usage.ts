@@ -15,7 +15,6 @@ import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
 /** The latest time that a Date can hold. */
 const lastMs = 8_640_000_000_000_000;
 
-/** A time span, and the table that covers it. */
 interface Part {
   readonly table: 'usage_hours' | 'usage_days';
   readonly fromMs: number;
@@ -66,7 +65,7 @@ export async function readLastUse(db: Kysely<Schema>, fromMs: number): Promise<R
       .select(['key', ({ fn }) => fn.max('span').as('at')])
       .groupBy('key');
   const hour = Math.floor(fromMs / hourMs) * hourMs;
-  // In SQLite, later hours are in no daily sum yet.
+  // In SQLite the daily sums lack the latest hours, which are read from the hourly sums.
   const since = isSqlite(db) ? sql<number>`min(${hour}, (select before from usage_rollup))` : sql<number>`${hour}`;
   const hours = last('usage_hours').where('span', '>=', since);
   const found = new Map<string, number>();
@@ -122,7 +121,7 @@ async function readPart(
 ): Promise<readonly SumRow[]> {
   const { table, fromMs } = part;
   const sums = selectSums(db, part, filter, groups);
-  // One statement: an hour that is rolled up meanwhile is in one of both. A view of both takes half as long again.
+  // One statement, so that an hour that is rolled up meanwhile counts exactly once. A view of both tables takes half as long again.
   const isWithLater = table !== 'usage_hours' && isSqlite(db);
   const later = selectSums(db, { ...part, table: 'usage_hours', fromMs: 0 }, filter, groups);
   const query = isWithLater ? sums.unionAll(later.where('span', '>=', rolledUpOr(fromMs))) : sums;

@@ -66,7 +66,6 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   return found;
 }
 
-/** The first and the last hour with data, and the first hour without pruned rows. */
 async function readExtent(db: Kysely<Schema>) {
   const { rows } = await sql<
     Record<'hour' | 'day' | 'first_row' | 'last_hour' | 'last_day' | 'last_row' | 'pruned', number | null>

@@ -43,7 +43,7 @@ export async function* windowsOf(
   const sinceMs = await readSince(db);
   let upToMs = Math.min(within.toMs, extent.toMs);
   for (let hours = 1; upToMs > fromMs; hours = Math.min(mostHoursAtOnce, hours * 4)) {
-    // Of older days there are no hours any more.
+    // Hourly blocks of older days are deleted: only whole days can be judged.
     const unitMs = upToMs <= nowMs - keptMs.hour + 2 * dayMs ? dayMs : hourMs;
     const firstMs = floorTo(upToMs - 1, unitMs) - (unitMs === dayMs ? 0 : (hours - 1) * hourMs);
     const known = await readUnits(db, filter, { fromMs: firstMs, toMs: upToMs }, unitMs);
@@ -61,7 +61,6 @@ export async function* windowsOf(
 
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
 
-/** The time from the first row to just after the last; undefined where there are no rows. */
 async function readExtent(db: Kysely<Schema>): Promise<Stretch | undefined> {
   const { rows } = await sql<Record<'first' | 'last', string | null>>`
     select (select min(id) from ledger) as first, (select max(id) from ledger) as last`.execute(db);

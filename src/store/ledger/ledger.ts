@@ -30,7 +30,7 @@ export function createLedgerStore(db: Kysely<Schema>, clock: Clock, secure: Ledg
       const row =
         (await compact()) ??
         (await db.selectFrom('ledger').selectAll().where('id', '=', id).executeTakeFirst()) ??
-        // It may have moved to the other table meanwhile.
+        // The row may have moved to the other table meanwhile.
         (await compact());
       return row && fromTableRow(row);
     },

@@ -60,7 +60,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
       .executeTakeFirstOrThrow();
     await endSessions(transaction, id);
     await trace({ action: 'member.password', subject: after.email, before: null, after: toAudited(after) });
-    // Some may have been added since the link was made.
+    // Means of signing in may have been added since the link was made.
     await endMeans(transaction, id, toKept(link), clock.nowMs(), trace);
     return (await findMember(transaction, id)) ?? 'absent';
   }

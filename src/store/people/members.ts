@@ -52,7 +52,7 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
         const { id: same, ...columns } = after;
         await transaction.updateTable('members').set(columns).where('id', '=', id).execute();
         if (endsSessions(before, after)) await endSessions(transaction, id, keepSession);
-        // Reset links that are still valid: the password that is there is newer.
+        // A reset link from before the change could replace the new password.
         if (before.password_hash !== after.password_hash) await endLinks(transaction, { kind: 'reset', member: id });
         if (JSON.stringify(before) !== JSON.stringify(after)) {
           const action = change.passwordHash === undefined ? 'member.change' : 'member.password';
@@ -86,7 +86,6 @@ export async function isAnyThere(db: Kysely<Schema>): Promise<boolean> {
   return (await db.selectFrom('members').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Whether another member has the address or the subject. */
 export async function isTaken(transaction: Transaction<Schema>, row: MemberRow): Promise<boolean> {
   const other = await transaction
     .selectFrom('members')
@@ -103,7 +102,6 @@ export async function endSessions(transaction: Transaction<Schema>, member: stri
   await query.execute();
 }
 
-/** Deletes the links of a kind, or only those of that kind for one person. */
 export const endLinks = (
   transaction: Transaction<Schema>,
   links: { readonly kind: string; readonly email?: string; readonly member?: string },
@@ -173,7 +171,6 @@ export function toAudited(row: MemberRow): unknown {
   };
 }
 
-/** Ends a member's means of signing in, except the kept ones. */
 export async function endMeans(
   transaction: Transaction<Schema>,
   member: string,

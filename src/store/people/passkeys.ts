@@ -67,7 +67,7 @@ export function createPasskeyStore(db: Kysely<Schema>, recorder: Recorder, clock
         .updateTable('passkeys')
         .set({ counter, last_used_at: clock.nowMs() })
         .where('id', '=', id)
-        // Many authenticators have no counter, and report 0 always.
+        // Many authenticators have no counter and always report 0.
         .where((is) => is.or([is('counter', '<', counter), is.and([is('counter', '=', 0), is.lit(counter === 0)])]))
         .executeTakeFirst();
       return updated.numUpdatedRows > 0n;
@@ -83,7 +83,6 @@ const toPasskey = (row: PasskeyRow): StoredPasskey => ({
 
 type TokenRow = Selectable<TokenTable>;
 
-/** Creates the store of API tokens, which are found by their digest only. */
 export function createTokenStore(db: Kysely<Schema>, recorder: Recorder, clock: Clock): TokenStore {
   const write = inTurn(recorder);
   return {

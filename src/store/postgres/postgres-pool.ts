@@ -69,14 +69,14 @@ export function createPostgresPool(url: string, storeName: string, settings: Poo
   return {
     options: {},
     async end() {
-      // A second call is allowed.
+      // A second call does nothing.
       if (pool.ending) return;
       const timer = setTimeout(() => open.forEach(hangUp), farewellMs);
       try {
         await pool.end();
       } finally {
         clearTimeout(timer);
-        // The pool forgets connections that were never established; the server would wait for them, and so would we.
+        // The pool forgets connections that are still being established; the server, and this process, would wait for them.
         open.forEach(hangUp);
       }
     },

@@ -233,7 +233,7 @@ class Listener {
       await client.connect();
       await client.query(`listen ${channel}`);
     } catch {
-      // Listeners also poll: only time is lost, and a reconnect follows.
+      // Listeners also poll: without the connection they only notice changes later. A reconnect follows.
       this.#lose(client);
       return;
     }
@@ -279,7 +279,7 @@ async function end(client: Client): Promise<void> {
   try {
     await client.end();
   } catch {
-    // Never connected, or closed already.
+    // It was never connected, or is closed already.
   } finally {
     clearTimeout(timeout);
   }

@@ -25,7 +25,7 @@ export const others = '\u0001';
 export const counted = ['requests', 'attempts', 'failedAttempts', 'direct', 'directFailed', ...seriesAmounts] as const;
 export const countAt = positionsOf(counted);
 
-/** The durations with a sketch each. Blocks of older versions lack the last ones. */
+/** Each of these durations has a sketch. Blocks of older versions lack the last ones. */
 export const sketched = ['duration', 'firstByte', 'overhead', 'wait'] as const;
 export const sketchAt = positionsOf(sketched);
 
@@ -222,7 +222,7 @@ export class BlockReader {
     this.#end = start;
   }
 
-  /** Number that is larger than those of all names in the block. */
+  /** A number larger than those of all names in the block. */
   get nameCount(): number {
     return firstName + this.#offsets.length / 2;
   }
@@ -275,7 +275,6 @@ export class BlockReader {
     return true;
   }
 
-  /** The number of requests: the first count, which each cell has. */
   readRequests(): number {
     this.#at = this.#body;
     const mask = this.#varint();
@@ -291,7 +290,6 @@ export class BlockReader {
     }
   }
 
-  /** Reads the counts without the sketches. */
   readCounts(): void {
     this.#readCounts();
   }

@@ -46,7 +46,7 @@ async function addFormerRows(db: Kysely<Schema>): Promise<number> {
     const newest = await newestBefore(db, sinceMs);
     const minute = newest === undefined ? 0 : newest - (newest % minuteMs);
     const added = await addMinute(db, minute, sinceMs);
-    // Another node was first.
+    // Another node added the rows first.
     if (added === undefined) return readSince(db);
     rows += added;
     sinceMs = minute;

@@ -59,7 +59,7 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const { filter, by } = query;
   const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);
   const section = sectionOf([...filtered, ...by] as CellName[]);
-  // Those without keys have upstreams, which errors of calls are counted by.
+  // Sections without keys have upstreams, by which failed calls are counted.
   const totalSection = filtered.some((name) => name === 'key' || name === 'project') ? section : sectionOf(filtered);
   const lengthMs = query.toMs - query.fromMs;
   // The retained blocks limit how finely the ends can be cut.

@@ -58,7 +58,7 @@ export class Groups {
   largest(most: number): (readonly string[])[] {
     const named = this.names.map((names, group) => ({ names, weight: this.weights[group] ?? 0 }));
     const candidates = named.filter(({ names }) => !names.includes(others));
-    // Sorting all of them by name takes longer.
+    // Sorting all lines by name would take longer.
     const least =
       Float64Array.from(candidates, ({ weight }) => weight)
         .sort()

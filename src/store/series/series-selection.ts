@@ -6,7 +6,6 @@ import { positionsOf } from '../../lib/record-of.ts';
 import { BlockReader, type CellName, cellKinds, nameAt, noName } from './series-block.ts';
 import { isFailedAttempt, type Section, sections } from './series-cells.ts';
 
-/** The position of each count in the answer. */
 export const pointAt = positionsOf(seriesCounts);
 
 export interface StoredBlock {
@@ -83,7 +82,6 @@ export class Selection {
     return false;
   }
 
-  /** Whether the answer came from the cache. */
   get isCached(): boolean {
     const cache = this.reader.names[nameAt.cache] ?? noName;
     if (cache === noName) return false;

@@ -29,7 +29,7 @@ export function makeFile(path: string, storeName: string): void {
     closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
     if (codeOf(thrown) !== 'EEXIST') throw thrown;
-    // A symbolic link to a missing file.
+    // The path is a symbolic link to a missing file, which `wx` takes for an existing one.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   }
 }

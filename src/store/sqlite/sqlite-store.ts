@@ -92,7 +92,6 @@ export function readMissingOfFile(path: string): Promise<string[]> {
   });
 }
 
-/** Does the work; errors become messages that name the file. */
 async function onFile<T>(path: string, work: (storeName: string) => Promise<T>): Promise<T> {
   const storeName = `The store "${path}"`;
   try {
@@ -102,7 +101,6 @@ async function onFile<T>(path: string, work: (storeName: string) => Promise<T>):
   }
 }
 
-/** Does the work in the file while no other process writes. */
 async function openAlone(path: string, storeName: string, work: (db: Kysely<Schema>) => Promise<string[]>) {
   makeFile(path, storeName);
   const database = await openDurable(path, storeName);
