@@ -48,7 +48,7 @@ export type Beginning = 'fits' | 'unclear' | { readonly misfit: string };
 
 /** Checks the beginning. `plain`: the result of `decodedBeginning` for the `bytes` received; `isWhole`: no more bytes follow. */
 export function beginningOf(plain: Buffer | undefined, bytes: number, isWhole: boolean, form: AnswerForm): Beginning {
-  // The second is the usual case.
+  // Most answers begin with a brace. What cannot be decoded passes unchecked.
   if (plain === undefined || plain[0] === OPEN_BRACE) return 'fits';
   if (plain.length > 0 || bytes === 0) return judge(plain, isWhole, form);
   return isWhole || bytes > mostEncodedBytes ? 'fits' : 'unclear';

@@ -71,7 +71,6 @@ export function createCaller(pools: Pools): (call: Call, waiter: OutcomeWaiter) 
 }
 
 class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
-  /** The call on the connection; set as soon as that is created. */
   call: ClientCall | undefined = undefined;
   dueMs: number;
   bucket: Bucket | undefined = undefined;
@@ -104,7 +103,6 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
   #untakenBytes = 0;
   /** Whether the head has arrived, and the first bytes of the body are awaited. */
   #awaitsBeginning = false;
-  /** The required form of the answer; undefined if any is allowed. */
   #form: Call['form'];
   #codings: readonly string[] = [];
   /** Whether the body is short JSON that may be an error. */
@@ -136,7 +134,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     call.client.work = this;
   }
 
-  // What the connection tells.
+  // Called by the connection.
 
   onStart(): void {
     this.#started = true;
@@ -209,14 +207,13 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
 
   #readGood(beginning: Buffer, isWhole: boolean): boolean {
     const { length } = beginning;
-    // A body that arrives byte by byte is not decoded at each of them.
+    // A body that arrives byte by byte is not decoded again at each byte.
     if (this.#codings.length > 0 && !isWhole && length < 2 * this.#decodedBytes && !this.#isLate) return false;
     this.#decodedBytes = length;
     const plain = decodedBeginning(beginning, this.#codings);
     return this.#readForm(plain, length, isWhole) && this.#readError(plain, length, isWhole);
   }
 
-  /** Checks the form; false if more bytes are needed, or the answer was refused. */
   #readForm(plain: Buffer | undefined, receivedBytes: number, isWhole: boolean): boolean {
     if (this.#form === undefined) return true;
     const found = beginningOf(plain, receivedBytes, isWhole, this.#form);
@@ -318,7 +315,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     return performance.now() - this.sentAtMs < staleWithinMs ? { ...failure, stale: true } : failure;
   }
 
-  // What the relay asks.
+  // Called by the relay.
 
   get broken(): Failure | undefined {
     return this.#failure;

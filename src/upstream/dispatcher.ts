@@ -84,7 +84,6 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
     return key && { candidate, view, key, weight: candidate.target.weight };
   }
 
-  /** All targets of a tier that may be called now, each with a credential. */
   function optionsIn(tier: readonly Candidate[], tried: Tried, matched: string, nowMs: number): Option[] {
     const options: Option[] = [];
     let resting = 0;
@@ -246,7 +245,6 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
   }
 }
 
-/** A change that concerns a whole upstream. */
 function changeOf(upstream: string, what: Pick<CooldownChange, 'inCooldown' | 'why' | 'forMs'>): CooldownChange {
   return { upstream, model: undefined, credential: undefined, alone: false, ...what };
 }
@@ -303,7 +301,7 @@ function pick(options: readonly Option[], balance: Balance, random: () => number
   if (balance === 'fastest') return fastest(options, nowMs);
   const first = pickByWeight(options, random);
   if (balance === 'weighted') return first;
-  // The better of two: the best of all would draw everybody at the same moment.
+  // The better of two random options: if all processes chose the best of all, they would all call it at the same moment.
   const second = pickByWeight(options, random, first);
   return busyness(options[first]) <= busyness(options[second]) ? first : second;
 }

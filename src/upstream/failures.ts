@@ -19,7 +19,6 @@ const connectTimeout = {
   message: 'No connection to the upstream came about in time (timeouts.connect); try again later.',
 } as const;
 
-/** The code of errors for addresses that the operator does not permit. */
 const addressNotAllowed = 'ERR_ADDRESS_NOT_ALLOWED';
 
 /** Whether the connection broke before an answer: usually the upstream closed an idle connection and never read the call, but it may have. */

@@ -86,7 +86,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#limitTicket = key.limit.begin(nowMs);
   }
 
-  // Its slot.
+  // The slot of the lease at the upstream.
 
   enter(client: Listening, deadlineMs: number): 'entered' | Promise<Entry> {
     if (client.gone) {
@@ -156,7 +156,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     this.#fail(0, broken.cause, 'wire');
   }
 
-  // Its end.
+  // The end of the lease.
 
   served(firstByteMs: number, usedUpForMs?: number): void {
     this.#judge();
@@ -210,7 +210,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   #failAnswered(why: string, kind: 'wire' | 'answer', { bodyMark, isUnavailable, cooldownMs }: AnsweredFailure): void {
     const { bodyFaults, circuit } = this.#view.health;
     if (isUnavailable) this.#view.upstream.slots.refused();
-    // A probe is there to tell.
+    // A failed probe counts at once; other failures are weighed by the request bodies that caused them.
     const weight = this.#ticket > 0 ? 1 : bodyFaults.weigh(bodyMark, isUnavailable && !this.#routePlan.alone);
     this.#failedBody = bodyMark;
     this.#failedWeight = weight;
@@ -249,7 +249,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
       else limit.coolDownFor(Math.min(cooldownMs, longestCooldownMs), nowMs, why);
     });
     this.#release(limit, this.#limitTicket);
-    // It is there, and says so.
+    // A target that refuses a call as too many is reachable and working.
     this.#succeed(this.#view.health.circuit, this.#ticket, nowMs, this.#view.health.name, undefined);
     this.#release(this.#key.circuit, this.#keyTicket);
   }
@@ -316,7 +316,6 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     if (ticket > 0) circuit.abandoned(ticket);
   }
 
-  /** Reports a success to the circuit, and the end of a cooldown to the operator. */
   #succeed(
     circuit: Circuit,
     ticket: number,

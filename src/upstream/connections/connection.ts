@@ -51,7 +51,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
     noDelay: true,
     ...(lookup !== undefined && { lookup }),
   };
-  // One origin, one session; a pool with other certificates must not resume it.
+  // One origin, one session: a pool with other certificates must not resume it.
   const tlsClient = new TlsClient(secure ? toTlsOptions(tls) : {});
   if (proxy !== undefined) {
     // The operator's proxy resolves names; literal addresses are checked here.
@@ -90,7 +90,6 @@ function toTlsOptions(tls: UpstreamTls | undefined): TlsOptions {
   };
 }
 
-/** Where the connections of an origin lead. */
 interface Destination {
   readonly server: ServerAddress;
   /** The host as the head of every request has it. */

@@ -19,7 +19,7 @@ export interface Pools {
   endpointsOf(upstream: Upstream): EndpointSet | undefined;
   /** The states of an upstream's endpoints, without a look-up. */
   endpointStates(upstreamId: string, nowMs: number): readonly EndpointState[] | undefined;
-  /** Keeps pools of the right size for these upstreams, and drops all others. */
+  /** Keeps pools of the right size for these upstreams, and drops all others after a while. */
   keep(upstreams: Iterable<Upstream>): void;
   close(): Promise<void>;
 }
@@ -50,7 +50,6 @@ interface Entry {
 /** How long a pool that is no longer configured stays: an exchange of the old configuration may still be reading its body. */
 const retirementMs = 120_000;
 
-/** Step of the timer wheel; timers are late by at most twice this time. */
 const wheelStepMs = 20;
 
 export function createPools(deps: PoolsDeps = {}): Pools {
@@ -72,7 +71,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
     const key = keyOf(line, count);
     const entry = byKey.get(key) ?? { pool: createPool(upstream, count, wheel, deps), retiring: undefined };
     byKey.set(key, entry);
-    // Requested by an exchange older than the configuration in force.
+    // An exchange that is older than the configuration in force requested the pool.
     if (connections !== undefined && kept === undefined) retire(key, entry);
     byUpstream.set(upstream, entry.pool);
     return entry.pool;
@@ -112,7 +111,7 @@ export function createPools(deps: PoolsDeps = {}): Pools {
       byId.set(id, known);
       keys.set(upstream, known.key);
     }
-    // An exchange older than the configuration in force.
+    // An exchange that is older than the configuration in force has called.
     if ((keys.get(upstream) ?? endpointKeyOf(upstream)) !== known.key) return undefined;
     return choosable(known);
   }

@@ -116,7 +116,6 @@ function coversAddresses(range: string, port: number | undefined): Exemption {
   return { port, covers: (hostname) => includesAddress(list, hostname) };
 }
 
-/** The host without the brackets of an IPv6 address, and without the final dot of a name. */
 function toBareHost(hostname: string): string {
   return hostname
     .toLowerCase()

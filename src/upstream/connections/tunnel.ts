@@ -21,7 +21,6 @@ interface TunnelSettings {
   readonly tcp: TcpOptions;
   /** Timeout of everything up to the usable connection: connecting to the proxy, its answer, TLS with the origin. */
   readonly timeoutMs: number;
-  /** TLS settings for the origin. */
   readonly tls: TlsClient;
   /** Checks the host; throws where it must not be reached. */
   readonly check?: ((hostname: string) => void) | undefined;
@@ -91,7 +90,6 @@ class Tunnel {
     socket.on('readable', onReadable);
   }
 
-  /** Reads the proxy's answer; true once its whole head has arrived and is valid. */
   #readHead(socket: Socket): boolean {
     for (let bytes: unknown = socket.read(); Buffer.isBuffer(bytes); bytes = socket.read()) {
       this.#head = Buffer.concat([this.#head, bytes]);

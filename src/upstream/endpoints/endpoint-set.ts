@@ -32,7 +32,7 @@ export class Endpoint {
   readonly isNear: boolean;
   inFlight = 0;
   failedChecks = 0;
-  /** What the active check complains about; undefined while the endpoint is well. */
+  /** The complaint of the active health check; undefined while the endpoint is well. */
   down: string | undefined = undefined;
 
   constructor(name: string, pool: ClientPool, random: () => number, isNear: boolean) {
@@ -99,7 +99,7 @@ export class EndpointSet {
     const usable = left.filter((one) => one.isUsable(nowMs));
     if (usable.length === 0) return soonest(left);
     const near = this.#near === 0 ? usable : usable.filter(({ isNear }) => isNear);
-    // Half of a zone can bear its traffic; fewer might not.
+    // While half of the zone's endpoints work they can bear its traffic; fewer might not.
     const options = near.length > 0 && near.length * 2 >= this.#near ? near : usable;
     // With many endpoints, comparing two is nearly as good as comparing all.
     const looks = options.length > fewEndpoints ? 2 : options.length;
@@ -129,7 +129,7 @@ export class EndpointSet {
   failed(endpoint: Endpoint, ticket: number, why: string, isUnavailable: boolean, nowMs: number): void {
     this.#watch(endpoint, nowMs, () => {
       endpoint.circuit.failed(ticket, nowMs, why, 'answer');
-      // The others would have to bear all traffic.
+      // Only while more than half of the endpoints work, as the others must then take all traffic.
       if (isUnavailable && this.#usable(nowMs) * 2 > this.#all.length) endpoint.circuit.openNow(nowMs, why, 'answer');
     });
   }
@@ -139,7 +139,7 @@ export class EndpointSet {
     else this.#watch(endpoint, nowMs, () => endpoint.circuit.succeeded(ticket, nowMs));
   }
 
-  /** Reports an active check's result; `why`: what it complains about. */
+  /** Reports an active check's result; `why`: its complaint, undefined where the endpoint is well. */
   checked(endpoint: Endpoint, why: string | undefined, nowMs: number): void {
     endpoint.failedChecks = why === undefined ? 0 : endpoint.failedChecks + 1;
     const was = endpoint.down;

@@ -83,7 +83,7 @@ export class EndpointLookUp {
     const found = await this.#find().catch(() => []);
     if (this.#isOver) return;
     const isPublic = this.#from === 'private dns' && found.some(({ host }) => !includesAddress(privateRanges, host));
-    // Connections resolve it themselves.
+    // Connections resolve a public name themselves.
     if (isPublic) return;
     if (found.length > 0) this.#onFound(found);
   }

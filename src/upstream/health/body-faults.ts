@@ -35,7 +35,6 @@ export class BodyFaults {
     return !this.#isProven && this.#unavailable > 0 && this.#body === body;
   }
 
-  /** Forgets all failures, after a success. */
   clear(): void {
     this.#body = undefined;
     this.#isProven = false;

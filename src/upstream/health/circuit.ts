@@ -25,7 +25,6 @@ export class Circuit {
   cooldownUntilMs = 0;
   /** End of a pause that the upstream requested; 0 while closed. */
   bindingUntilMs = 0;
-  /** The cause of the latest cooldown; empty if there was none. */
   why = '';
   openedBy: Kind | undefined = undefined;
   /** Set if a single request body opened the circuit: that body. The cooldown then always has the first length. */

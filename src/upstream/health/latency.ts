@@ -41,7 +41,6 @@ export class Latency {
     return nowMs - this.#latestAtMs > shownMs ? 0 : this.#meanMs;
   }
 
-  /** The 95th percentile of the latest calls; undefined while too few are known. */
   percentile95Ms(): number | undefined {
     if (this.#samples === undefined || this.#recorded < leastSamples) return undefined;
     if (this.#percentileMs === undefined || this.#recorded - this.#recordedAtSorting >= samplesPerSorting) {

@@ -1,6 +1,6 @@
 /** Counts the calls and failures of the latest minutes, with one counter for each part of that time. */
 
-/** Shared counters of all targets that were never called, which are most of many; nothing is ever added to them. */
+/** Shared counters of all targets that were never called; they stay empty. With model patterns, these are most targets. */
 const none = new Uint32Array(0);
 
 export class RecentCalls {

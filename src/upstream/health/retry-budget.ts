@@ -1,6 +1,6 @@
 /** Retry budget of an upstream: limits retries to a share of the requests, so that retries cannot overload the upstream. */
 
-// In thousandths of a repetition: whole numbers add up exactly.
+// In thousandths of a retry: whole numbers add up exactly.
 const repetition = 1_000;
 const perRequest = 200;
 /** Credit per millisecond, which allows 10 retries a second. */

@@ -69,7 +69,7 @@ export class UpstreamHealth {
   failedChecks = 0;
   /** Whether an active check has found the upstream well. */
   isChecked = false;
-  /** What the active check complains about; undefined while the upstream is well. */
+  /** The complaint of the active health check; undefined while the upstream is well. */
   down: string | undefined = undefined;
 
   /** The server's address; for another address, the health starts anew. */
@@ -177,7 +177,7 @@ export interface TargetView {
   readonly target: Target;
   readonly upstream: UpstreamHealth;
   readonly health: TargetHealth;
-  /** Its usable credentials. */
+  /** The credentials of the upstream that have a weight. */
   readonly keys: readonly KeyView[];
   /** For a target whose model name comes from a pattern: the view of each name, by the matched text. Calls use these views, not this one. */
   readonly names: Map<string, TargetView> | undefined;
@@ -194,8 +194,7 @@ export interface Option {
 
 export class HealthIndex {
   readonly #random: () => number;
-  /** When the process began to observe health. */
-  readonly #nowMs: number;
+  readonly #sinceMs: number;
   readonly #shared: SharedSlots | undefined;
   readonly #upstreams = new Map<string, UpstreamHealth>();
   readonly #views = new WeakMap<Target, TargetView>();
@@ -204,7 +203,7 @@ export class HealthIndex {
 
   constructor(random: () => number, nowMs: number, shared?: SharedSlots) {
     this.#random = random;
-    this.#nowMs = nowMs;
+    this.#sinceMs = nowMs;
     this.#shared = shared;
   }
 
@@ -227,10 +226,9 @@ export class HealthIndex {
   }
 
   of(upstream: Upstream): UpstreamHealth {
-    return getOrMake(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#nowMs, this.#shared));
+    return getOrMake(this.#upstreams, upstream.id, () => new UpstreamHealth(upstream, this.#sinceMs, this.#shared));
   }
 
-  /** The view of a target as it is configured. */
   view(target: Target): TargetView {
     let view = this.#views.get(target);
     if (view === undefined) {
@@ -255,7 +253,6 @@ export class HealthIndex {
     return named;
   }
 
-  /** Drops unused names of patterns. */
   forgetIdle(nowMs: number): void {
     for (const upstream of this.#upstreams.values()) upstream.forgetIdle(nowMs);
     for (const { names } of this.#patterns) {

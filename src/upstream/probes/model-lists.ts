@@ -71,7 +71,6 @@ class Watch {
   readonly #deps: ModelListsDeps;
   readonly #over = new AbortController();
   readonly #readings: Repeated;
-  /** The names of the latest list; undefined until one was read. */
   #listed: ReadonlySet<string> | undefined = undefined;
   #missing: ReadonlySet<string> = new Set();
 

@@ -259,7 +259,7 @@ class Visit {
     return this.#url.protocol === 'https:';
   }
 
-  /** The first step that was not completed. */
+  /** The step that the test was in when it failed. */
   #stepReached(): ProbeStep['name'] {
     const { lookedUp, connected, securedAtMs } = this.#marks;
     if (connected === undefined) return lookedUp === undefined && this.#looksUp ? 'look-up' : 'connect';

@@ -76,13 +76,13 @@ export class AutoLimit {
   /** While true, the limit doubles as long as more calls cost no latency. */
   #isStarting = true;
   #meanMs = 0;
-  // Of the window.
+  // Measurements of the present window.
   #sinceMs = 0;
   #ratios = 0;
   #samples = 0;
   #peak = 0;
   #isRefused = false;
-  // Of the probe.
+  // Measurements of the probe.
   #isProbing = false;
   #probeLimit = 1;
   #period = 0;
@@ -104,7 +104,6 @@ export class AutoLimit {
     this.#value = Math.min(max, Math.max(min, initialLimit));
   }
 
-  /** The present limit of calls in flight. */
   get limit(): number {
     return this.#isProbing ? this.#probeLimit : Math.round(this.#value);
   }
@@ -144,7 +143,6 @@ export class AutoLimit {
     this.#beginWindow(nowMs, true);
   }
 
-  /** Moves the limit at the end of a window. */
   #move(nowMs: number): void {
     const ratio = this.#ratios / this.#samples;
     const isUsed = this.#peak >= this.#value * 0.8;
@@ -195,7 +193,7 @@ export class AutoLimit {
   }
 
   #measure(baselines: Baselines, bucket: number, ms: number, nowMs: number): void {
-    // Earlier calls had more calls beside them.
+    // Calls that began earlier ran beside more calls than the probe allows.
     if (nowMs - ms >= this.#settledAtMs) {
       baselines.measure(bucket, ms);
       this.#measured.add(baselines);

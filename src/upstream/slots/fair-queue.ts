@@ -97,7 +97,6 @@ export class FairQueue<E extends WaitingCall> {
     this.size += 1;
   }
 
-  /** Removes the next call from the queue and returns it. */
   shift(): E | undefined {
     const project = this.#projects.first();
     const key = project?.keys.first();
@@ -110,7 +109,6 @@ export class FairQueue<E extends WaitingCall> {
     return entry;
   }
 
-  /** Removes a call; false where it does not wait in this queue. */
   remove(entry: E): boolean {
     const project = this.#projects.flows.get(entry.project);
     const key = project?.keys.flows.get(entry.key);
@@ -140,7 +138,6 @@ export class FairQueue<E extends WaitingCall> {
       .slice(0, count);
   }
 
-  /** The last calls of each key. */
   newest(count: number): E[] {
     if (count <= 0) return [];
     const all: E[] = [];
@@ -165,7 +162,7 @@ export class FairQueue<E extends WaitingCall> {
     key.entries.delete(entry);
     project.size -= 1;
     this.size -= 1;
-    // With an empty queue all claims end.
+    // An empty queue owes nobody a turn.
     if (this.size === 0) this.#projects = new Ring();
   }
 }

@@ -40,7 +40,7 @@ export class Pacer implements Pacing {
   done(call: PacedCall): void {
     if (this.#trying === call) {
       this.#trying = undefined;
-      // An unsuccessful retry cost the other lane nothing.
+      // Credit changes only now: a retry that was refused again cost the other lane nothing.
       if (call.lane === 'bulk') this.#credit.clear();
       else if (this.waitingIn('bulk') > 0) this.#credit.add(this.#bulkShare());
       this.#wake();
@@ -58,7 +58,6 @@ export class Pacer implements Pacing {
     this.#timer = setTimeout(wake, Math.ceil(inMs), this).unref();
   }
 
-  /** Called by the timer. */
   onDue(): void {
     this.#timer = undefined;
     this.#wake();

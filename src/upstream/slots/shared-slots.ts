@@ -89,7 +89,7 @@ export class SharedSlots {
         shared.slots.hold(Math.min(grant.held, grant.keep), grant.held < wants);
       }
     } catch {
-      // The arbiter logs it.
+      // The arbiter logs the error.
       for (const [, { slots }] of wanting) this.#liveAlone(slots);
     } finally {
       this.#isClaiming = false;

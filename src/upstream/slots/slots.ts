@@ -25,7 +25,6 @@ const fewestToReserve = 8;
 export class Slots {
   /** Number of running calls; others only read it. */
   inFlight = 0;
-  /** Number of running bulk calls. */
   bulkInFlight = 0;
   /** The limit in this process: the configured one, this process's share of it, or the learned one. */
   held: number;
@@ -204,7 +203,6 @@ export class Slots {
     this.#setTimer();
   }
 
-  /** Reports the duration of a call to a learned limit. */
   served(auto: AutoLimit, baselines: Baselines, work: number, ms: number): void {
     auto.served(baselines, work, ms, this.inFlight, this.#clock.monotonicMs(), this.#clock.nowMs());
     this.#learn();
@@ -291,7 +289,6 @@ export class Slots {
     this.#reservedTimer = setTimeout(lookAtReserved, Math.max(1, Math.ceil(leftMs)), this).unref();
   }
 
-  /** Called by the timer: lets bulk take slots that were reserved. */
   lookAtReserved(): void {
     this.#reservedTimer = undefined;
     this.#admit();
@@ -310,7 +307,7 @@ export class Slots {
     this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
   }
 
-  /** Called by the timer: ends waits that took too long. */
+  /** Ends waits that took too long. */
   lookAtQueue(): void {
     this.#timer = undefined;
     const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
