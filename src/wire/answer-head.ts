@@ -100,13 +100,13 @@ export class AnswerMemo {
     this.#known = undefined;
     this.#misses += 1;
     if (this.#misses > mostMisses && this.#misses % keptOf !== 0) return;
-    // An announced length is not that of the body where the status allows none.
+    // A status without a body may announce the length of another response's body, which is not that of this one.
     if (endsAt > mostBytes || head.status < 200 || head.status === 204 || head.status === 304) return;
     const span = head.fields.spanOf('content-length');
     if (span === undefined) return;
     const before = Buffer.from(bytes.subarray(0, span.start));
     const behind = Buffer.from(bytes.subarray(span.end, endsAt));
-    // With a zero before its length it is no copy of the same head without.
+    // If the length begins with a zero, a head with the same bytes around another length would be taken for a copy of this one.
     if (lengthBetween(before, behind, bytes, endsAt) !== undefined) this.#known = { head, before, behind };
   }
 }

@@ -10,7 +10,6 @@ export class ByteHold {
   /** The block into which pieces are copied; empty while there is at most one piece. */
   #block: Buffer = nothing;
 
-  /** All collected bytes, in one piece. */
   get bytes(): Buffer {
     return this.#bytes;
   }

@@ -8,7 +8,6 @@ const portion = 1_024;
 /** A queue in a list with gaps. A Set would cost more: see the buckets of the wheel. */
 export class CallQueue {
   #calls: (ClientCall | undefined)[] = [];
-  /** All positions before this one are empty. */
   #from = 0;
   #size = 0;
 
@@ -26,7 +25,7 @@ export class CallQueue {
     for (const call of this.#calls) if (call !== undefined) call.waitsSinceMs ??= nowMs;
   }
 
-  /** Removes a call; nothing happens if it does not wait. */
+  /** Does nothing for a call that does not wait. */
   remove(call: ClientCall): void {
     const at = this.#calls.indexOf(call, this.#from);
     if (at === -1) return;
@@ -35,7 +34,6 @@ export class CallQueue {
     if (this.#size === 0) this.#clear();
   }
 
-  /** Removes the call that has waited longest; undefined if there is none. */
   shift(): ClientCall | undefined {
     if (this.#size === 0) return undefined;
     let call = this.#calls[this.#from];

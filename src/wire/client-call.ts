@@ -40,7 +40,6 @@ export interface AnswerHandler {
   onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void;
   /** The bytes belong to the handler and are not overwritten. Bytes that were already read arrive even after a pause. */
   onBody(piece: Buffer, atMs: number): void;
-  /** The answer is complete. */
   onEnd(trailers: readonly string[]): void;
   onError(error: Error): void;
 }
@@ -62,7 +61,6 @@ export class ClientCall {
   /** The head and the body; dropped once they were sent. */
   head: string;
   body: readonly Piece[];
-  /** Length of the body. */
   readonly bodyBytes: number;
   holder: CallHolder = nobody;
   /** When the call began to wait for a connection, as none was free; on the monotonic clock. */
@@ -115,7 +113,7 @@ export class ClientCall {
 export function toBeginning(method: string, path: string, host: string): string {
   if (!isToken(method)) throw new TypeError('the method is none that can be sent');
   if (unwritablePath.test(path)) throw new TypeError('the path holds what no request target may hold');
-  // Some servers of HTTP/1.0 keep a connection only where they are asked to.
+  // Some HTTP/1.0 servers keep a connection only if the request asks for it.
   return `${method} ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\n`;
 }
 

@@ -65,7 +65,7 @@ export class ClientConnection implements CallHolder, Timed {
   #readAtMs = 0;
   #paused = false;
 
-  // Of the request that is being sent.
+  // State of the request that is being sent.
   #isSending = false;
   #pieces: readonly Piece[] = [];
   #pieceAt = 0;
@@ -73,7 +73,7 @@ export class ClientConnection implements CallHolder, Timed {
   /** Whether a stored slice of the body is being read. */
   #isReading = false;
 
-  // Of the answer that is being read.
+  // State of the answer that is being read.
   #sawByte = false;
   #sawAnswer = false;
   #leftBytes = 0;
@@ -94,9 +94,8 @@ export class ClientConnection implements CallHolder, Timed {
     socket.on('drain', () => this.#onDrain());
   }
 
-  // What the owner asks.
+  // Called by the owner.
 
-  /** Whether no call is running on the connection. */
   get isIdle(): boolean {
     return this.#phase === 'idle';
   }
@@ -135,7 +134,7 @@ export class ClientConnection implements CallHolder, Timed {
     }
   }
 
-  // What the call asks.
+  // Called by the call.
 
   pause(): void {
     this.#paused = true;
@@ -215,7 +214,7 @@ export class ClientConnection implements CallHolder, Timed {
     piece.read(this.#offset, sliceBytes).then(
       (slice) => this.#sendSlice(slice),
       (error: unknown) => {
-        // What is stored is let go of once nobody sends it any more.
+        // The source of a stored piece is released once nobody sends it any more.
         const cause = error instanceof Error ? { cause: error } : {};
         this.#break(new BrokenConnectionError('the body could not be read', cause));
       },
@@ -223,7 +222,7 @@ export class ClientConnection implements CallHolder, Timed {
   }
 
   #sendSlice(slice: Buffer): void {
-    // An answer may have come before all was sent, and a client that has left waits for none: both end the connection.
+    // The call is over: its answer came before all was sent, or its client left. Both end the connection.
     if (this.#phase === 'closed') return;
     this.#isReading = false;
     this.#offset += slice.length;
@@ -253,7 +252,7 @@ export class ClientConnection implements CallHolder, Timed {
         this.#call?.handler.onBody(chunk, this.#readAtMs);
         break;
       case 'idle':
-        // An answer to nothing.
+        // The server sent bytes although no call is waiting for an answer.
         this.#close();
         break;
       case 'closed':
@@ -278,7 +277,7 @@ export class ClientConnection implements CallHolder, Timed {
       this.#sawAnswer = true;
       call?.handler.onFirstByte(this.#readAtMs);
     }
-    // Given up, or refused.
+    // The call was given up, or the answer was refused.
     if (this.#call === undefined || !isWhole) return nothing;
     const head = this.#options.heads.read(collector.bytes, collector.endsAt, headLimits, this.#call.isHead);
     const rest = collector.bytes.subarray(collector.endsAt);
@@ -343,7 +342,6 @@ export class ClientConnection implements CallHolder, Timed {
     else if (reader.isOver) this.#finish(chunk.length - end, reader.trailers.list);
   }
 
-  /** Called by the reader of chunks. */
   onBody(piece: Buffer): void {
     this.#call?.handler.onBody(piece, this.#readAtMs);
   }
@@ -354,7 +352,7 @@ export class ClientConnection implements CallHolder, Timed {
     this.#call = undefined;
     this.#chunks = undefined;
     this.#served = true;
-    // What comes unasked, a body that was not wanted whole, and an old connection end it; the answer stands.
+    // Unasked bytes, a body that was not wanted whole, and an old connection end the connection; the answer stands.
     const nowMs = this.#readAtMs;
     if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || nowMs >= this.#agesAtMs) {
       this.#close();
@@ -368,7 +366,7 @@ export class ClientConnection implements CallHolder, Timed {
     call?.handler.onEnd(trailers);
   }
 
-  // How it ends.
+  // The end of the connection.
 
   #onEnd(): void {
     if (this.#phase === 'to-end') {

@@ -1,6 +1,5 @@
 /** Defines the errors of calls to a server. */
 
-/** The error for a connection that could not be opened in time. */
 export class ConnectTimeoutError extends Error {
   override readonly name = 'ConnectTimeoutError';
   readonly code = 'ERR_CONNECT_TIMEOUT';
@@ -12,7 +11,6 @@ interface Break {
   readonly cause?: Error;
 }
 
-/** The error for a connection that ended before its answer was complete. */
 export class BrokenConnectionError extends Error {
   override readonly name = 'BrokenConnectionError';
   /** The system's error code if there is one, such as ECONNRESET. */

@@ -57,7 +57,6 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#connection = { wheel, keepAliveMs, heads: new AnswerMemo() };
   }
 
-  /** Whether the pool takes no more calls. */
   get closed(): boolean {
     return this.#closed;
   }
@@ -66,7 +65,6 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     return this.#destroyed;
   }
 
-  /** Number of connections that are open or being opened. */
   get connections(): number {
     return this.#all.size + this.#connecting;
   }
@@ -141,7 +139,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
   }
 
   onRested(connection: ClientConnection): void {
-    // It may have ended meanwhile.
+    // The connection may have ended meanwhile.
     if (!this.#all.has(connection)) return;
     this.#idle.push(connection);
     this.#serve();

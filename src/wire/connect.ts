@@ -5,9 +5,7 @@ import { isIP, type LookupFunction, type OnReadOpts, connect as openTcp, type So
 import { type ConnectionOptions, connect as openTls, type TLSSocket } from 'node:tls';
 import { BrokenConnectionError, ConnectTimeoutError } from './client-errors.ts';
 
-/** Address of a server to connect to. */
 export interface ServerAddress {
-  /** Whether to use TLS. */
   readonly secure: boolean;
   /** A name or an address, without brackets; with `path`, the name that the certificate must have. */
   readonly host: string;
@@ -23,7 +21,6 @@ export type ConnectDone = (result: Socket | Error) => void;
 /** Opens a connection. `done` is called once, and never before this function has returned. */
 export type Connector = (server: ServerAddress, done: ConnectDone) => void;
 
-/** Options for every TCP connection. */
 export interface TcpOptions {
   readonly autoSelectFamily?: boolean;
   readonly autoSelectFamilyAttemptTimeout?: number;
@@ -160,7 +157,7 @@ class Reads implements OnReadOpts {
     lent.add(piece);
     this.socket?.emit('data', piece);
     this.#comesBack = !lent.has(piece);
-    // Mostly it is the same one.
+    // Mostly this takes the same buffer again.
     this.#buffer = take(piece.length === shortBytes ? longBytes : length);
   }
 }
@@ -231,7 +228,7 @@ export function whenReady(
       done(socket);
       return;
     }
-    // Its later errors are ignored.
+    // Errors of the socket that come later are ignored.
     socket.off('error', finish).on('error', ignore).destroy();
     done(failure);
   };

@@ -20,13 +20,11 @@ interface ExchangeOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The error if the complete answer does not arrive in time. */
 export class ExchangeTimeoutError extends Error {
   override readonly name = 'TimeoutError';
   readonly code = 'ERR_ANSWER_TIMEOUT';
 }
 
-/** The error for an answer that is longer than the limit. */
 class LongAnswerError extends Error {
   override readonly name = 'LongAnswerError';
   readonly code = 'ERR_ANSWER_TOO_LONG';

@@ -4,7 +4,6 @@ import { Buffer } from 'node:buffer';
 import { colon, cr, inToken, inValue, lf, space, tab } from './characters.ts';
 import { malformed, tooLarge, type WireFault } from './fault.ts';
 
-/** Limits of the fields that are accepted. */
 export interface FieldLimits {
   readonly fields: number;
   /** Limit of one name with its value. */
@@ -127,7 +126,7 @@ export class Fields {
     const recent = recentNames[at / numbersAField];
     if (recent !== undefined && recent.length === end - start && this.#text.startsWith(recent, start)) return recent;
     const name = this.#text.slice(start, end);
-    // A copy: a part of a text keeps all of it.
+    // The text is copied: a substring would keep the whole head in memory.
     if (at < mostRecent * numbersAField && name.length <= longestRecent)
       recentNames[at / numbersAField] = Buffer.from(name, 'latin1').toString('latin1');
     return name;

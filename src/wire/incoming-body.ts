@@ -67,7 +67,6 @@ export class IncomingBody {
     return taken;
   }
 
-  /** Ends the body, as all of it was read. */
   end(): void {
     const sink = this.#sink;
     this.#sink = undefined;
@@ -81,7 +80,6 @@ export class IncomingBody {
     sink?.onBodyFault(fault);
   }
 
-  /** Called by the reader of chunks. */
   onBody(piece: Buffer): void {
     if (this.#sink !== undefined) this.#sink.onBody(piece);
     else this.#discardedBytes += piece.length;

@@ -47,7 +47,7 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
   if (fault !== undefined) return fault;
   const fields = new Fields(text, spans);
   const method = text.slice(0, methodEnd);
-  // What stands behind its head would be a tunnel's, whatever length is announced.
+  // Bytes after the head of a CONNECT request would belong to the tunnel, whatever length is announced.
   const head =
     method === 'CONNECT'
       ? ambiguous('CONNECT is for proxies, and this is none.')
@@ -125,7 +125,7 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
     }
   }
 
-  // A proxy in front may have judged the other one.
+  // A proxy in front may have judged the request by the other one.
   if (types > 1) return ambiguous('The Content-Type header stands twice; send it once.');
   if (credentials > 1) return ambiguous('The Authorization header stands twice; send it once.');
   if (hosts > 1) return ambiguous('The Host header stands twice; send it once.');

@@ -107,7 +107,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     const isAhead = this.#request?.isComplete === true;
     if (this.#held.length <= (isAhead ? this.#context.settings.headBytes : unreadBytes)) return;
     this.#stop();
-    // What has no end would be read behind this answer.
+    // A body without an end would be read behind this answer.
     if (isAhead && this.#answer !== undefined) this.#answer.keepAlive = false;
   }
 
@@ -120,7 +120,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
         return;
       case 'serving':
         if (this.#request?.isComplete === false) {
-          // All of it may be here, and wait for its reader.
+          // All of the request may be here, and wait for its reader.
           if (this.#body?.isTaken || !this.#context.settings.answersHalfClosed)
             this.#failBody(malformed('The connection ended in the middle of the body.'));
         } else if (!this.#isWritten && !this.#context.settings.answersHalfClosed) this.socket.destroy();
@@ -324,13 +324,12 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #failBody(fault: WireFault): void {
     if (this.#answer !== undefined) this.#answer.keepAlive = false;
     this.#body?.fail(fault);
-    // It has had its answer.
+    // The client has had its answer.
     if (this.#isWritten && this.#state === 'serving') this.#finishConnection();
   }
 
   // Answers.
 
-  /** The last lines of a head, about the connection. */
   closingLines(answer: ServerAnswer): string {
     const { settings, isDraining } = this.#context;
     const request = this.#request;
@@ -363,7 +362,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
       this.#isPaused = false;
       this.#readHeld();
     }
-    // Only now: a body that ends or fails here must not end the connection before the answer has left.
+    // Only now: a body that ends or fails during the write above must not end the connection before the answer has left.
     this.#isWritten = true;
     if (this.socket.writableLength === 0) this.#flushed();
     else if (!this.#hasCallback) {

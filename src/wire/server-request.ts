@@ -5,7 +5,6 @@ import type { WireFault } from './fault.ts';
 import type { Fields } from './fields.ts';
 import type { RequestHead } from './request-head.ts';
 
-/** Receives a body as it arrives. */
 export interface RequestSink {
   onBody(piece: Buffer): void;
   onBodyEnd(): void;

@@ -11,7 +11,6 @@ import { Wheel } from './wheel.ts';
 export interface WireServer {
   /** Node's own server, which listens, limits connections and holds certificates. */
   readonly server: Server;
-  /** Number of open connections. */
   readonly size: number;
   /** Connections without a request; for TLS also those whose handshake is not complete. */
   idle(): IdleConnection[];

@@ -28,7 +28,6 @@ const ports = { 'smtp:': 587, 'smtps:': 465 };
 const longestAnswer = 64 * 1024;
 const lineOfBase64 = 76;
 
-/** The error for a refusal by the server; its text contains no secret. */
 class SmtpError extends Error {
   override readonly name = 'SmtpError';
 }
@@ -122,7 +121,7 @@ class Dialogue {
 
   say(line: string, ...codes: readonly number[]): Promise<string> {
     this.write(line);
-    // Its first word: what follows may be a secret.
+    // Only the first word of the command is named: what follows may be a secret.
     return this.expect(/^[A-Z]+/.exec(line)?.[0] ?? 'the message', ...codes);
   }
 
@@ -136,7 +135,7 @@ class Dialogue {
     const plain = this.#socket;
     plain.removeAllListeners();
     plain.setTimeout(0);
-    // What came before TLS is nothing that may be believed.
+    // Bytes that came before TLS may be forged.
     this.#received = '';
     const secured = openTls({ socket: plain, ...tls });
     this.#socket = secured;
