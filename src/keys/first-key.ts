@@ -50,7 +50,7 @@ async function addOnce(store: FirstKeyDeps['store'], secret: string): Promise<bo
     await store.create(key);
     return true;
   } catch (error) {
-    // Another process was first.
+    // Another process created the key first.
     if ((await store.find(key.digest)) !== undefined) return false;
     throw error;
   }

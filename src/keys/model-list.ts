@@ -55,7 +55,7 @@ function describe(snapshot: Snapshot, model: Model, id: string, installedAtS: nu
     created: createdAtS,
     owned_by: 'postern',
     operations,
-    // Mistral's clients decide by it how to read the rest.
+    // Mistral's clients decide by the type how to read the other fields.
     type: 'base',
     capabilities: { ...noCapabilities, ...Object.fromEntries(operations.flatMap(capabilitiesOf)) },
     ...(context !== undefined && { context_length: context }),
@@ -78,7 +78,7 @@ const asCohere = (
   id: string,
 ): { readonly name: string; readonly endpoints: readonly string[] } => ({
   name: id,
-  // Cohere's names.
+  // Cohere's names of the endpoints that the model serves.
   endpoints: operations.flatMap((operation) => operationRows[operation].listedAs?.endpoint ?? []),
 });
 

@@ -50,7 +50,7 @@ export function createKeyDirectory({
   maxEntries = 10_000,
 }: KeyDirectoryDeps): KeyDirectory {
   const tooLate = (): Error => new Error(`The store did not answer within ${lookUpTimeoutMs} ms.`);
-  // Both in the order of their last reading, the oldest first.
+  // Both maps are in the order of the last reading, the oldest first.
   const known = new Map<string, Known>();
   const unknownAtMs = new Map<string, number>();
   const running = new Map<string, Promise<Answer>>();
@@ -62,9 +62,9 @@ export function createKeyDirectory({
     const nowMs = clock.monotonicMs();
     const entry = known.get(digest);
     if (entry !== undefined) {
-      const trueAtMs = lastTrueAtMs(entry);
+      const trueAtMs = lastConfirmedAtMs(entry);
       if (nowMs - trueAtMs < freshMs) return entry.record;
-      // During an outage requests do not wait; the store is asked in the background.
+      // During an outage requests do not wait: they use the cached key, and the store is asked in the background.
       const sinceFailureMs = nowMs - entry.failedAtMs;
       if (sinceFailureMs < freshMs + lookUpTimeoutMs && nowMs - trueAtMs < staleMs) {
         if (sinceFailureMs >= freshMs) void ask(digest);
@@ -77,20 +77,19 @@ export function createKeyDirectory({
     return findInStore(digest);
   }
 
-  /** When the store last confirmed the key. */
-  function lastTrueAtMs({ isFollowed, readAtMs }: Known): number {
+  function lastConfirmedAtMs({ isFollowed, readAtMs }: Known): number {
     return isFollowed ? Math.max(readAtMs, confirmedAtMs) : readAtMs;
   }
 
   function changed(ids?: Iterable<string>): void {
     changes += 1;
-    // An unknown key may have been created.
+    // Keys that were unknown may have been created.
     unknownAtMs.clear();
     const listed = ids === undefined ? undefined : new Set(ids);
     for (const entry of known.values()) {
       if (listed !== undefined && !listed.has(entry.record.id)) continue;
       // The next request waits for the store; during an outage the key stays valid as a known one.
-      entry.readAtMs = Math.min(lastTrueAtMs(entry), clock.monotonicMs() - freshMs);
+      entry.readAtMs = Math.min(lastConfirmedAtMs(entry), clock.monotonicMs() - freshMs);
       entry.isFollowed = false;
       entry.failedAtMs = Number.NEGATIVE_INFINITY;
     }
@@ -100,8 +99,8 @@ export function createKeyDirectory({
     const answer = await ask(digest);
     if (answer.kind === 'answered') return answer.record;
     const entry = known.get(digest);
-    if (entry !== undefined && clock.monotonicMs() - lastTrueAtMs(entry) < staleMs) return entry.record;
-    // Not "unknown": it may be a valid key.
+    if (entry !== undefined && clock.monotonicMs() - lastConfirmedAtMs(entry) < staleMs) return entry.record;
+    // The key is not reported as unknown, as it may be valid.
     throw new GatewayError('store_unavailable', {
       message: 'The API key cannot be looked up just now; try again in a moment.',
       headers: ['Retry-After', '1'],
@@ -131,7 +130,7 @@ export function createKeyDirectory({
     const isFollowed = changes === changesBefore;
     if (record !== undefined) {
       known.set(digest, { record, readAtMs: askedAtMs, isFollowed, failedAtMs: Number.NEGATIVE_INFINITY });
-      dropOldest(known, (entry) => askedAtMs - lastTrueAtMs(entry) >= staleMs);
+      dropOldest(known, (entry) => askedAtMs - lastConfirmedAtMs(entry) >= staleMs);
     } else if (isFollowed) {
       unknownAtMs.set(digest, askedAtMs);
       dropOldest(unknownAtMs, (atMs) => askedAtMs - Math.max(atMs, confirmedAtMs) >= freshMs);
