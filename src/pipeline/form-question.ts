@@ -40,7 +40,7 @@ export async function readForm(
 function nameSpanIn({ parts, boundary, beginsAt }: Upload, { name, mayBeMissing }: ModelPart): NameSpan {
   const part = modelIn(parts, name, mayBeMissing);
   if (part !== undefined) return { start: part.start, end: part.end };
-  // First, so that a reader can choose a file's destination before it arrives.
+  // The part is put first, so that a reader can choose a file's destination before the file arrives.
   const before = `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n`;
   return { start: beginsAt, end: beginsAt, missing: { before, after: '\r\n' } };
 }

@@ -73,7 +73,6 @@ export interface PipelineDeps extends ListDeps, RecordingDeps, LettingIn {
   readonly mayUseModel: MayUseModel;
   checkOperation(key: KeyRecord, operation: Operation): void;
   readonly ledger: Ledger;
-  /** Computes the cost of an exchange that has ended. */
   bill(exchange: Exchange): void;
 }
 
@@ -98,7 +97,6 @@ export interface Pipeline {
   ): Promise<void>;
   /** Serves a planned request from the point where it may be sent, or was: `first` is the outcome of the first call. */
   goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
-  /** The reader of requests for a route. */
   readerFor(route: Route): QuestionReader;
 }
 

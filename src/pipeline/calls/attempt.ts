@@ -37,7 +37,6 @@ import { writeTranslated } from './translate.ts';
 import type { TranslatedCalls } from './translated-calls.ts';
 
 interface Transports {
-  /** Sends calls over the network. */
   readonly http: Transport;
   /** Makes answers in this process, for families that need no network. */
   readonly inProcess: Transport;
@@ -123,7 +122,7 @@ class Attempts {
         if (answer !== undefined) return await this.#pass(answer, lease, 'serves');
       }
       for (;;) {
-        // A client's departure is reported to its work, and there may have been none at the time.
+        // Only work in progress is notified when the client leaves, and there may have been none at the time.
         if (this.#client.gone) throw new GatewayError('client_closed');
         const lease =
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
@@ -195,7 +194,6 @@ class Attempts {
     return (await this.#chooseAgain(again, sameTarget)) ?? other;
   }
 
-  /** Chooses the same target after a pause; undefined where it may not be called again. */
   async #chooseAgain(again: Again, sameTarget: SameTarget): Promise<TargetLease | undefined> {
     const { routePlan, deadlineMs } = this.#plan;
     const waitMs = sameTarget.pauseMs(again, deadlineMs - performance.now(), this.#deps.random);
@@ -223,7 +221,7 @@ class Attempts {
     } else {
       const entry = lease.enter(client, this.#plan.deadlineMs);
       if (entry !== 'entered') {
-        // Other calls need not wait for its slot.
+        // Other calls need not wait for the slot of this one.
         this.#rateWait?.letOthersTry();
         if (!this.#hasEntered(lease, await this.#queued(entry), client)) return undefined;
       }
@@ -421,7 +419,6 @@ class Attempts {
     return outcome;
   }
 
-  /** Notes that this target cannot serve the request; another one may. */
   #refuse(lease: TargetLease, refusal: GatewayError): void {
     this.#tried.target(lease.candidate.target);
     this.#exchange.trace?.called(lease, 'refused', undefined);
@@ -478,13 +475,13 @@ class Attempts {
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
       const call = shareOf(this.#exchange, { items: this.#exchange.estimate?.items ?? 1 }, failure.served, 1);
-      // Earlier costs are billed beside it.
+      // The costs of earlier calls are billed beside this one, not within it.
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];
     }
     if (failure.stale !== undefined || failure.ours !== undefined || failure.elsewhere !== undefined) lease.dropped();
     else lease.failed(failure.cause, failure.unfit ? 'answer' : 'wire');
-    // Another endpoint is as good as another target.
+    // After a failure at one of several endpoints, the target is called again: another endpoint is as good as another target.
     if (failure.elsewhere === undefined) {
       if (failure.stale === undefined || this.#staleOnce) this.#tried.target(lease.candidate.target);
       else this.#staleOnce = true;
@@ -585,7 +582,7 @@ class Attempts {
   }
 
   #isOver(): boolean {
-    // Calls refused by a rate limit did nothing.
+    // Calls that a rate limit refused do not count: they did nothing.
     const sent = this.#tried.sent - (this.#rateWait?.refusals ?? 0);
     if (this.#isFinal || (sent > 0 && sent >= this.#plan.routePlan.model.retry.attempts)) return true;
     return performance.now() >= this.#plan.deadlineMs;

@@ -33,7 +33,6 @@ export function isExhausted(plan: Plan, { candidate }: TargetLease, answer: Answ
     : decodeAll(bytes, codings, mostBytes).then((plain) => plain !== undefined && isMatch(plain));
 }
 
-/** The code or message that matches; undefined where none does. */
 function wordsIn(bytes: Buffer, codes: readonly string[], messages: readonly string[]): string | undefined {
   const body = parseJsonOrNone(bytes);
   if (!isJsonObject(body) || !isJsonObject(body.error)) return undefined;

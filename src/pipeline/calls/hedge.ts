@@ -72,9 +72,9 @@ export class Race implements ClientWork {
 function breakOff({ client, ended }: Racer): void {
   leave(client);
   ended.then(
-    // Two may answer at the same time.
+    // Both calls may answer at the same time: the second answer is cancelled.
     ({ won }) => won?.answer.cancel(),
-    // It ends like a call whose client left.
+    // A failure of the slower call concerns nobody: the call ends as if its client had left.
     () => undefined,
   );
 }

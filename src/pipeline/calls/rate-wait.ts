@@ -33,7 +33,6 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
   #upstream: Upstream | undefined = undefined;
   /** Number of calls that an upstream refused with 429. */
   refusals = 0;
-  /** The last upstream that refused. */
   #refusedBy: Upstream | undefined = undefined;
   /** The upstream that can take a call soonest, and when. */
   #denied: { readonly upstream: Upstream; readonly retryAfterMs: number } | undefined = undefined;
@@ -56,7 +55,6 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       : { limit: `the calls that wait for the upstream ${JSON.stringify(upstream.id)}`, retryAfterMs };
   }
 
-  /** Whether this request has waited for the upstream before. */
   isRetrying(upstream: Upstream): boolean {
     return this.#upstream === upstream;
   }

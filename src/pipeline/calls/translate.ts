@@ -25,7 +25,6 @@ const mostRepeatedBytes = 64 * 1024 * 1024;
 interface TranslateDeps {
   readonly clock: Clock;
   readonly signing: SigningGround;
-  /** Pool that lends memory for the answers. */
   readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
 }
@@ -88,7 +87,6 @@ async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingM
   return parameters;
 }
 
-/** Adds the request for usage to the other stream options. */
 function withUsage(sent: JsonObject): JsonObject {
   const options = isJsonObject(sent.stream_options) ? sent.stream_options : {};
   return { ...sent, stream_options: { ...options, include_usage: true } };

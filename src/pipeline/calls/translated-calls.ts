@@ -145,7 +145,7 @@ export class TranslatedCalls implements ClientWork {
     this.#endDrain?.();
     const outcome: Outcome | undefined = this.#outcome;
     if (outcome === undefined) return this.#read();
-    // After others have left, one that was not sent says little: the others may have been served.
+    // One call was not sent, but others were and may have been served: so the common outcome is unknown.
     if (outcome.kind === 'not-sent' && this.#sent > 0) return { kind: 'unknown', failure: outcome.failure };
     return outcome.kind === 'answered' && this.#sent > 1 ? { ...outcome, isPartial: true } : outcome;
   }
@@ -235,7 +235,6 @@ export class TranslatedCalls implements ClientWork {
     return undefined;
   }
 
-  /** The whole body of an answer, or the outcome if it cannot be read. */
   async #bodyOf(answer: Answer, subCall: SubCall): Promise<Buffer | Outcome> {
     const whole = await Promise.race([readWhole(answer, this.#allowance), subCall.left]);
     if (whole === undefined) return this.#outcome ?? { kind: 'client-gone' };
@@ -293,13 +292,12 @@ export class TranslatedCalls implements ClientWork {
       client: subCall.client,
       end: subCall,
     });
-    // Of later ones it is part of the time of the upstream.
+    // The time in which a later call waits for a connection is part of the upstream's time.
     if (index === 0) this.#call.client.connectMs = subCall.client.connectMs;
     if (outcome.kind === 'not-sent' || (outcome.kind === 'client-gone' && outcome.unsent)) this.#sent -= 1;
     return outcome.kind === 'answered' ? this.#asMeant(outcome.answer, subCall) : outcome;
   }
 
-  /** Signs a request; undefined if there is nothing to sign, or no client waits any more. */
   #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
     return Promise.race([signatureOf(call, this.#lease.credential, this.#signing), subCall.left]);
@@ -430,7 +428,7 @@ export class TranslatedCalls implements ClientWork {
     return new WholeMadeAnswer(head, {
       status,
       headers: [...withoutBodyHeaders(head.headers), ...more],
-      // Of several answers, the time of the last one.
+      // An answer merged from several begins for the client when the last byte of the last one has come.
       firstByteAtMs: this.#lastByteAtMs,
       body,
       translated,

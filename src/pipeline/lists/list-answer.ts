@@ -27,7 +27,6 @@ import { sharesOf } from './shares.ts';
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;
   readonly drift: Drift;
-  /** Computes the bill of a finished exchange. */
   bill(exchange: Exchange): void;
 }
 

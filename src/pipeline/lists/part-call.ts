@@ -139,7 +139,7 @@ export class PartCall implements PartWork {
       // After the client's departure, and for several clients, nothing else releases it.
       if (whole.client.gone || this.#deps.isForSeveral === true) exchange.answerLease?.release();
       whole.attempts += exchange.attempts;
-      // Parts wait at the same time.
+      // Parts wait at the same time, so that the longest wait counts.
       whole.queuedMs = Math.max(whole.queuedMs, exchange.queuedMs);
       whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
       whole.target ??= exchange.target;
@@ -154,7 +154,6 @@ export class PartCall implements PartWork {
     if (owed !== undefined && this.#deps.isForSeveral !== true) whole.owed = [...(whole.owed ?? []), ...owed];
   }
 
-  /** Replaces item numbers in an error by those of the whole list. */
   async #renumbered(answer: Answer): Promise<Answer> {
     const { indexInWhole } = this.#part;
     if (indexInWhole === undefined) return answer;

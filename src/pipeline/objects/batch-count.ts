@@ -131,7 +131,6 @@ function sumOfBills(sum: Bill, one: Bill): Bill {
   };
 }
 
-/** Adds the estimate of a line to that of the batch. */
 export function addEstimate(sum: RequestEstimate, one: RequestEstimate): RequestEstimate {
   const unbounded = sum.unbounded ?? one.unbounded;
   const tools = addTools(sum.tools, one.tools);

@@ -44,7 +44,6 @@ export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLin
   return { customId, url: short(bytes, url), body };
 }
 
-/** The line's `custom_id`. */
 export function customIdIn(bytes: Buffer, field: JsonField): string {
   const id = textOf(bytes, field);
   return id.length <= longestRememberedId ? id : createHash('sha256').update(id).digest('base64');

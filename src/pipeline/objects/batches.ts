@@ -46,9 +46,7 @@ type Deps = Omit<PipelineDeps, 'routes' | 'background'> &
   Pick<OwnCallDeps, 'installation'> & {
     readonly stored: Pick<StoredObjectStore, 'page' | 'describe'>;
     readonly batches: Pick<Batches, 'begin' | 'takeOver'>;
-    /** Routes that lines may ask for, by each spelling of their path. */
     readonly lineRoutes: ReadonlyMap<string, Route>;
-    /** Routes for batches, by the path of the lines. */
     readonly batchRoutes: ReadonlyMap<string, Route>;
   };
 

@@ -97,7 +97,6 @@ export function saidIn(document: string): Said | undefined {
 /** Longest document that is stored, in characters; those of files and batches are far shorter. */
 const longestDocument = 16_384;
 
-/** The document to store for lists; undefined if it is too long. */
 export const toDocument = (said: string): string | undefined => (said.length <= longestDocument ? said : undefined);
 
 export interface Listing {

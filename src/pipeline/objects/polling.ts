@@ -184,7 +184,7 @@ export class Poller<End extends object> {
       answer.end === undefined &&
       (await store.get(answer.id, answer.upstream))?.end !== undefined
     ) {
-      // Its end was seen and the answer deleted during this poll.
+      // During this poll another one saw the response's end, and the client deleted the response.
       await store.postpone(answer, this.#node, clock.nowMs());
       return;
     }
@@ -226,7 +226,7 @@ export class Poller<End extends object> {
         if ((await reservation.enter(target.upstream)) === undefined) return reservation;
         reservation.settle(exchange);
       } catch {
-        // Over the budget, or without a price now: the work is being done anyway.
+        // The budget is used up, or there is no price now: the upstream does the work anyway.
       }
     }
     return undefined;

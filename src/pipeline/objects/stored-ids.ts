@@ -25,7 +25,6 @@ export function storedIdsIn(contentType: string | undefined, records: ObjectReco
   return mediaType === 'application/json' || mediaType.endsWith('+json') ? new IdsInDocument(records.whole) : undefined;
 }
 
-/** Collects IDs, each of them once. */
 class Seen {
   readonly #paths: ObjectRecords['whole'];
   readonly #seen = new Set<string>();
@@ -72,8 +71,8 @@ const none: readonly StoredName[] = Object.freeze([]);
 
 const field = Buffer.from('data:');
 
-/** Offset of a byte; the end of the chunk where it is absent. */
-function locationOf(chunk: Buffer, byte: number, from: number): number {
+/** Offset of a byte; the length of the chunk where it is absent. */
+function offsetIn(chunk: Buffer, byte: number, from: number): number {
   const at = chunk.indexOf(byte, from);
   return at === -1 ? chunk.length : at;
 }
@@ -94,11 +93,11 @@ class IdsInEvents implements StoredIds {
     const picked: Picked[] = [];
     let at = 0;
     // Each byte is searched once per chunk: searching again for an absent one would make it quadratic.
-    let feed = locationOf(chunk, LINE_FEED, 0);
-    let nextReturn = locationOf(chunk, RETURN, 0);
+    let feed = offsetIn(chunk, LINE_FEED, 0);
+    let nextReturn = offsetIn(chunk, RETURN, 0);
     while (at < chunk.length) {
-      if (feed < at) feed = locationOf(chunk, LINE_FEED, at);
-      if (nextReturn < at) nextReturn = locationOf(chunk, RETURN, at);
+      if (feed < at) feed = offsetIn(chunk, LINE_FEED, at);
+      if (nextReturn < at) nextReturn = offsetIn(chunk, RETURN, at);
       const end = Math.min(feed, nextReturn);
       this.#readLine(chunk, at, end, picked);
       if (end < chunk.length) this.#endLine();
