@@ -41,7 +41,6 @@ export interface AccountingDeps {
   /** Chooses the proxy for a URL by the proxy variables of the environment. */
   readonly proxyFor: ProxyRule;
   readonly hits?: Hits;
-  /** The channel to the parent process, if there is one. */
   readonly parent?: ParentChannel | undefined;
 }
 
@@ -112,7 +111,7 @@ async function openBooksOnDisk({ snapshot, store, log, clock, cwd }: AccountingD
   const isDefault = snapshot.ledger.directory === defaultJournal(snapshot.store);
   const formerDirectory = isDefault ? resolve(cwd, formerJournal) : directory;
   const identity = await store.settings.installation();
-  // The identity must survive the loss of the log beside the database: journals name it.
+  // Journals name the store's identity, which must survive the loss of the log beside the database.
   await store.ledger.secure();
   const slot = claimSlot({ directory, lock: lockFile, clock, store: identity });
   try {

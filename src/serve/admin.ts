@@ -184,7 +184,7 @@ async function composeAdmin(
   );
   return {
     answer(request, response) {
-      // A playground call may be silent as long as a client's.
+      // A call of the playground may be silent for as long as a client's call.
       if (request.url?.startsWith(triesPath) === true) response.setTimeout(longestSilenceMs);
       listener(request, response);
     },

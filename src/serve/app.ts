@@ -79,18 +79,15 @@ export interface AppDeps {
   readonly proxyFor?: ProxyRule;
   readonly spending: Spending;
   readonly ledger: Ledger;
-  /** The folder that relative paths start from. */
   readonly cwd?: string;
   /** Reads the IDs of the keys that decrypt the store's secrets on each machine; undefined where they are unknown. */
   readonly secretKeys?: () => Promise<readonly string[] | undefined>;
   readonly ledgerState?: EdgeDeps['ledgerState'];
-  /** Sets the bill of a finished exchange. */
   bill(exchange: Exchange): void;
   /** The worker's number, where several processes serve on the same port. */
   readonly worker?: string | undefined;
   /** Receives every configuration, and every finished request. */
   readonly meter?: Meter;
-  /** Records traces; undefined where none are kept. */
   readonly tracer?: Tracer | undefined;
   /** Assigns slots of upstreams to processes, where several processes call them. */
   readonly slotArbiter?: SlotArbiter | undefined;
@@ -315,7 +312,7 @@ export function createApp(deps: AppDeps) {
       return endpoint.show(viewOf(exchange, key, { modelInPath, query, body, installedAtS, version }));
     },
     settle(exchange, method) {
-      // Probes would drown the rest.
+      // Log lines of probes would drown all others.
       const isProbe = exchange.path === '/healthz' || exchange.path === '/readyz';
       if (isProbe) return;
       meter?.settled(exchange);
@@ -328,7 +325,7 @@ export function createApp(deps: AppDeps) {
 
   /** Lets components with state per upstream adopt the configuration in force. It may pause at every `yield`; a newer one takes over there. */
   function* adopting(next: Snapshot): Generator<undefined, void, undefined> {
-    // At once: a request would keep what it finds of the configuration before.
+    // At once: requests that begin now must not keep state of the former configuration.
     meter?.adopt(next);
     dispatcher.adopt(next);
     pools.keep(next.upstreams.values());

@@ -145,7 +145,6 @@ async function assemble(
   return { app, metrics, accounting, listening };
 }
 
-/** Opens the export to OpenTelemetry; undefined unless configured. */
 async function openOtel(
   { otel }: Pick<Snapshot, 'otel'>,
   {

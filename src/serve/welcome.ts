@@ -11,7 +11,7 @@ interface Sample {
 }
 
 const samples: readonly Sample[] = operations.flatMap((operation): Sample[] => {
-  // Forms need a file at hand.
+  // A request that is a form needs a file, which the reader may not have.
   if (!canBeShown(operation)) return [];
   const { sample } = operationRows[operation];
   const fields = { ...sample.body, ...sample.brief };

@@ -17,7 +17,6 @@ import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 /** What the thread receives at its start. */
 export interface LedgerThreadData {
   readonly url: string;
-  /** The folder that relative paths start from. */
   readonly cwd: string;
   /** Absolute directories of the journals that are imported into this store; this process's own comes first. */
   readonly directories: readonly string[];

@@ -7,7 +7,6 @@ import { yieldToOthers } from '../../lib/threads.ts';
 
 export interface SeriesThreadData {
   readonly url: string;
-  /** The folder that relative paths start from. */
   readonly cwd: string;
 }
 

@@ -64,7 +64,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
 
   // Workers accept connections themselves: one handed to a worker that is killed would stay open for good.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  // JSON has no NaN.
+  // Messages have figures that may be NaN, which JSON cannot hold.
   cluster.setupPrimary({ serialization: 'advanced', execArgv: [...process.execArgv, '--v8-pool-size=1'] });
 
   function fork(post: Post): void {
@@ -95,7 +95,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
         failedStarts = 0;
         log.info('worker is ready', { worker: post.number, pid: post.worker?.process.pid });
         noteReady(message.listening);
-        // It was still starting when the others were notified.
+        // The worker was still starting when the others were notified.
         if (isEnding) post.worker?.send({ kind: 'drain' } satisfies ToWorker);
         break;
       case 'reading':
