@@ -248,7 +248,7 @@ class JournalImporter implements Importer {
       await this.#tidy(source);
       return 'nothing';
     }
-    // It goes back where a replica took over without the last transactions: the journal may still have their rows.
+    // The store's position goes back where a replica took over without the last transactions: the journal may still have their rows.
     if (!isSame(await store.ledger.position(reader.id), source.position)) {
       source.isOpen = false;
       source.held = undefined;
@@ -273,7 +273,7 @@ class JournalImporter implements Importer {
       for (const node of endedNodes) await store.budgets.release(node);
       await reader.imported(last.position);
     } catch (thrown) {
-      // What of the parts is in the store, the store's position says; the nodes that ended in them are read again.
+      // The store's position shows which parts were imported. The other parts are read again, with the nodes that ended in them.
       if (last !== first) {
         source.held = undefined;
         source.isOpen = false;
@@ -368,7 +368,7 @@ class JournalImporter implements Importer {
     return hasMore === true;
   }
 
-  /** Sums up and deletes time series, a time span at a time, for the same reason. */
+  /** Sums up and deletes time series, a time span at a time, so that imports do not wait for long. */
   async #tendSeries(): Promise<boolean> {
     const { clock, store } = this.#deps;
     const markMs = this.#mark?.atMs;

@@ -125,7 +125,7 @@ export class Joiner {
         break;
       }
       case 'start':
-        // Even under the same name: exchanges open then are lost.
+        // A process began anew, perhaps under the same name: exchanges that were open before are lost.
         if (this.#node === record.node) this.#node = undefined;
         this.endAll(into);
         this.#node = record.node;

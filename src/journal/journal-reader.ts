@@ -105,7 +105,7 @@ class FileJournalReader implements JournalReader {
       if (!this.#enter(number)) continue;
       this.#rescan(number === segment ? offset : Number.POSITIVE_INFINITY, again);
     }
-    // Such a position was given after the end of everything before.
+    // Offset 0 means that the former journal was read to its end, where open exchanges were ended as lost.
     if (offset === 0) this.#joiner.endAll(again);
     this.#found = { rows: [], endedNodes: again.endedNodes, damage: [] };
   }
@@ -129,11 +129,11 @@ class FileJournalReader implements JournalReader {
   async imported(position: JournalPosition): Promise<void> {
     this.#importedTo = position;
     const { segment, offset } = this.#position;
-    // Rows that were read but not imported may need what would be deleted.
+    // Rows that were read but not imported may need the segments that would be deleted.
     if (position.segment !== segment || position.offset !== offset) return;
     this.#rowsBehind.imported(position);
     const numbers = this.#list();
-    // The last one tells the next process where the numbers continue.
+    // The last segment tells the next process where the numbers continue.
     const last = numbers.pop();
     const spent = numbers.filter((number) => number < segment && !this.#joiner.hasOpenIn(number));
     const isLastSpent = last !== undefined && last < segment && (this.#look(last, ({ bytes }) => bytes) ?? 0) > 0;

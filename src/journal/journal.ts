@@ -407,7 +407,7 @@ class FileJournal implements Journal {
   /** Stops waiting for a write that takes too long. New items are refused until the disk answers, as another segment would not help. */
   #giveUpWaiting(job: Job, writing: Promise<void>): void {
     job.tries = mostTries - 1;
-    // The write that goes on reads its frame.
+    // The write that is still going on reads the buffer of the former writer.
     this.#frames = new FrameWriter();
     this.#isStalled = true;
     const goOn = (): void => {

@@ -9,7 +9,7 @@ import { claimSlotAt, listSlots, type SlotDeps, storeFile } from './journal-slot
 export interface OrphansDeps extends SlotDeps {
   /** This process's slot, which is skipped. */
   readonly ownSlot: number | undefined;
-  /** See JournalReaderDeps. */
+  /** Whether all imported rows are durable in the store: see `JournalReaderDeps`. */
   readonly isSecure: () => Promise<boolean>;
 }
 
