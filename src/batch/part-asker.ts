@@ -78,7 +78,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
         void helper.then(() => helpers.delete(helper));
       }
     };
-    // One part per slot: other requests may be waiting.
+    // Each slot is kept for one part only, as other requests may be waiting for one.
     const help = async (): Promise<void> => {
       const part = left.pop();
       if (part === undefined) return;
@@ -95,7 +95,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
       if (part === undefined) await Promise.race(helpers);
       else await askPart(part, open, true);
     }
-    // Running calls still have a cost.
+    // Calls that are still running have a cost, which is only known at their end.
     await Promise.all(helpers);
   }
 
@@ -116,7 +116,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
   async function askPart(wanted: readonly T[], open: readonly Candidate[], waits: boolean): Promise<boolean> {
     const bytes = wanted.map((one) => one.bytes);
     const takers = open.filter((one) => canTake(bytes, one));
-    // Items too long for all remaining targets are for these to refuse.
+    // Items that are too long for all remaining targets are sent all the same: the targets refuse them.
     const able = new Set(takers.length > 0 ? takers : open);
     const others = open.filter((one) => !able.has(one));
     try {
@@ -144,7 +144,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
       answer.cancel();
     } catch (error) {
       if (hasEnded()) return true;
-      // Its own running or finished calls will free slots again.
+      // The request's own running or finished calls will free slots again.
       const hasBegun = served > 0 || works.size > 0;
       if (waits && isFull(error) && hasBegun && performance.now() < asked.deadlineMs) {
         await wait(slotRetryMs);

@@ -28,7 +28,6 @@ export function isTooLong(item: Buffer, { bytes = Number.POSITIVE_INFINITY, toke
   return tokens !== undefined && item[0] === OPEN_BRACKET && tokensOf(item) > tokens;
 }
 
-/** Whether a single call takes all of the items. */
 export function fits(items: readonly Buffer[], limits: ListLimits, besideTokens = 0): boolean {
   const { items: most, tokens, bytes } = limits;
   if (most === undefined && tokens === undefined && bytes === undefined) return true;

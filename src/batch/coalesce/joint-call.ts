@@ -36,7 +36,7 @@ async function callFor(members: readonly Member[], inquiry: Inquiry): Promise<vo
       for (const [member, { share }] of sharesIn(owned, part, inquiry)) member.takers.owe(share);
     },
   });
-  // Cancelled where no member is left.
+  // The call is cancelled once no member is left.
   const giveUp = (): void => {
     if (members.every(({ hasLeft }) => hasLeft)) asker.endWith({ error: new GatewayError('client_closed') });
   };
