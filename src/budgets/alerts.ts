@@ -43,7 +43,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
   const closing = new AbortController();
 
   function reached(account: BudgetAccount, budget: Budget, percent: number, spentNanos: number): void {
-    // A changed budget counts as a new one.
+    // A budget whose amount was changed counts as a new one.
     const name = `alert/${account.id}/${percent}/${toDollars(budget.nanos)}`;
     if (seen.has(name) || closing.signal.aborted) return;
     seen.add(name);
@@ -82,7 +82,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
       }
     }
     log.warn('alert not sent: the store is unreachable', { alert: name, failure });
-    // Repeated when it is reached the next time.
+    // The alert is sent when the threshold is reached the next time.
     seen.delete(name);
     return false;
   }
@@ -164,7 +164,6 @@ function wordsOf(error: unknown): string {
   return codeOf(error) ?? error.name;
 }
 
-/** Waits this long, or until the signal aborts. */
 const sleepFor = (ms: number, signal: AbortSignal): Promise<void> =>
   wait(ms, undefined, { ref: false, signal }).catch(() => undefined);
 

@@ -315,7 +315,7 @@ export class LocalAllowance {
     try {
       await watch.ask(this.#drawing ?? this.#draw(1, 1), drawTimeoutMs);
     } catch {
-      // The watch logs it, and no request waits for this.
+      // The store watch logs the error, and no request waits for this.
     }
   }
 
@@ -347,14 +347,14 @@ export class LocalAllowance {
       (nanos) => this.isSpentFor(nanos),
       (nanos) => this.refusal(nanos),
     );
-    // Too little for the requests here may be enough for another node, and with what that holds for a request of ours.
+    // What is too little for the requests here may be enough for another node, or for both nodes' money to serve a request here.
     if (this.#waiters.first === undefined && this.#atHandNanos > 0) await this.#giveBack(this.#atHandNanos);
   }
 
   async #giveBack(nanos: number): Promise<void> {
     const { accountStore, node, watch, lease, drawTimeoutMs } = this.#deps;
     try {
-      // A failed call may have been executed: what it returned counts as gone. So test first whether the store takes writes.
+      // If a call that returns money fails, that money counts as gone: so a renewal first tests whether the store takes writes.
       if (watch.isDoubtful()) await lease.renew();
       const givenNanos = Math.min(nanos, this.#atHandNanos);
       if (givenNanos <= 0) return;
@@ -362,7 +362,7 @@ export class LocalAllowance {
       this.#lowWater.took(0, this.#atHandNanos);
       await watch.ask(accountStore.giveBack(this.#account.id, node, givenNanos), drawTimeoutMs);
     } catch {
-      // The watch logs it, and no request waits for this.
+      // The store watch logs the error, and no request waits for this.
       this.#quietUntilMs = this.#deps.clock.monotonicMs() + quietMs;
     }
   }
@@ -374,7 +374,7 @@ export class LocalAllowance {
       const state = await watch.ask(accountStore.state(this.#account.id), drawTimeoutMs, true);
       if (state !== undefined) this.#note(state);
     } catch {
-      // As above; the next request will show it.
+      // The store watch logs the error; the next request will show it, too.
     }
   }
 

@@ -98,7 +98,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
         if (state !== undefined) allowance.hear(state);
       }
     } catch {
-      // The watch logs it; until the store answers again each node keeps its money.
+      // The store watch logs the error; until the store answers again each node keeps its money.
     } finally {
       isSurveying = false;
     }

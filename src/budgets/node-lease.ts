@@ -35,11 +35,10 @@ export class NodeLease {
   /** Renews the lease when it is due. Called regularly. */
   look(nowMs: number): void {
     if (nowMs - this.#askedAtMs < renewEveryMs) return;
-    // The watch logs it, and it is retried.
+    // The store watch logs the error, and the renewal is retried.
     this.renew().catch(() => undefined);
   }
 
-  /** Resolves when the store has renewed the lease. */
   renew(): Promise<void> {
     this.#renewing ??= this.#renew().finally(() => {
       this.#renewing = undefined;
