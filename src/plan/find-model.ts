@@ -9,7 +9,6 @@ import type { Route } from '../core/route.ts';
 import type { ResolvedModel, Snapshot } from '../core/snapshot.ts';
 import { modelFieldOf, modelNameOf, type Question } from './question.ts';
 
-/** Whether a key may use a model, given by its resolved public ID. */
 export type MayUseModel = (key: KeyRecord, modelId: string) => boolean;
 
 export function findModel(

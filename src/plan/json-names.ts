@@ -10,7 +10,6 @@ const UNDERSCORE = 0x5f;
 
 const quotedNames = new Map<string, Buffer>();
 
-/** The name in quotes, as bytes; cached, as the routes use few names. */
 function quotedOf(name: string): Buffer {
   return getOrMake(quotedNames, name, () => Buffer.from(`"${name}"`));
 }

@@ -8,7 +8,6 @@ import { compileWatchedKeys, type JsonField, scanJsonOfAnyLength, textOf } from 
 import { sliceIfOver } from '../lib/time-slices.ts';
 import { duplicate } from './question.ts';
 
-/** The span of the name in the body, with its quotes. */
 export interface NamedAgain extends JsonSpan {
   /** The name without its permitted prefix. */
   readonly text: string;
@@ -61,7 +60,6 @@ async function look(
   }
 }
 
-/** The field of one object of the body; undefined where it is absent or null. */
 async function fieldIn(body: Buffer, { start, end }: JsonSpan, name: string, param: string) {
   const object = body.subarray(start, end);
   const scan = await scanJsonOfAnyLength(object, compileWatchedKeys([name]));

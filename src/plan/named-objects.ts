@@ -168,7 +168,7 @@ function* checkSpellings(body: Buffer, names: readonly string[]): Generator<unde
 
 function decodedName(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
-  // It may be a text that ends in one and begins in another.
+  // The match may begin in one text and end in another: it is then no JSON.
   return String(readJson(quoted) ?? '');
 }
 
@@ -182,7 +182,6 @@ function* idsOfItems(body: Buffer, items: string): Generator<undefined, Naming[]
   return [...namings.values()];
 }
 
-/** Refuses texts that name something no client can own. */
 function* checkTexts(
   body: Buffer,
   texts: NonNullable<ObjectNames['texts']>,
@@ -274,7 +273,6 @@ class Walk implements NamedObjects {
   readonly mentioned: Naming[];
   /** The first field with a name that no client can own. */
   refused: string | undefined = undefined;
-  /** How many of the wanted names and types were found. */
   seen = 0;
   readonly #objectNames: ObjectNames;
 
@@ -303,7 +301,6 @@ class Walk implements NamedObjects {
     }
   }
 
-  /** Examines one value and queues the values inside it. */
   #lookAt(
     { value, isExcepted, isInItem, field }: ObjectLocation,
     left: ObjectLocation[],

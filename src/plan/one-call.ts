@@ -48,7 +48,6 @@ export function toQuick(candidates: readonly Candidate[], matched: string): Pick
   return { items, bodyBytes: Math.min(bytes, tokens * fewestBytesPerToken) };
 }
 
-/** Whether every possible target takes the whole list in one call. */
 export function fitsOneCall(plan: Listed): boolean {
   const { items, bodyBytes, isNone } = quickLimitsOf(plan);
   const count = plan.exchange.estimate?.items ?? 1;

@@ -12,7 +12,6 @@ import { withOnly } from './route-plan.ts';
 
 const name = 'dimensions';
 
-/** Whether the model has a fixed width, and the request asks for another. */
 export function asksOtherWidth({ body, scan }: Question, { dimensions, matryoshka }: Model): boolean {
   if (dimensions === undefined || matryoshka === true) return false;
   const field = scan.fields.get(name);

@@ -17,7 +17,6 @@ import { LOWER_F, LOWER_N, LOWER_T, OPEN_BRACE, OPEN_BRACKET, QUOTE } from '../l
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 import { duplicate, type NamedModel, type Question } from './question.ts';
 
-/** A further model of the request that the key may use. */
 export interface OtherModel extends NamedModel {
   readonly resolved: ResolvedModel;
 }
@@ -253,7 +252,6 @@ function nameAt(other: OtherModel, target: Target): string {
   return upstreamNameOf(at.model, other.resolved.matched);
 }
 
-/** The query with the target's names of the models. */
 export function queryAt(query: Query, others: readonly OtherModel[], target: Target): Query {
   const named = others.filter(({ at }) => at === 'query');
   if (named.length === 0) return query;

@@ -3,7 +3,7 @@
 import { GatewayError } from '../core/errors.ts';
 import type { MemoryLease } from '../core/memory-lease.ts';
 
-/** An object with a few members takes a hundred bytes, or two hundred where its member names are unique. */
+/** Bytes that are counted for each parsed value: a small object takes a hundred, or two hundred where its member names are unique. */
 const bytesPerValue = 100;
 
 export class ParsingMemory {
@@ -30,7 +30,6 @@ export class ParsingMemory {
   /** Like `take`, for a number of bytes instead of values. */
   readonly takeBytes = (bytes: number): void => this.take(Math.ceil(bytes / bytesPerValue));
 
-  /** Gives back the memory of the parsed values, which are no longer used. */
   release(): void {
     this.#memory?.shrinkTo(this.#bodyBytes);
   }

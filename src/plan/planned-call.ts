@@ -46,9 +46,7 @@ export interface Plan {
   readonly about?: CallAbout;
   /** If the model is in the path: the fields of the body that name it too. */
   readonly namedAgain?: readonly NamedAgain[] | undefined;
-  /** Models that the request names besides its main one. */
   readonly others?: readonly OtherModel[] | undefined;
-  /** The query string of the call. */
   readonly query: Query;
   /** One deadline for all attempts together, on the monotonic clock. */
   readonly deadlineMs: number;
@@ -65,7 +63,6 @@ export interface Plan {
   readonly judge?: (answer: Answer, lease: TargetLease) => Promise<Judged>;
   /** For a list whose model caches items: the items that were found in the cache. */
   readonly remembered?: Remembered | undefined;
-  /** The call requests only a part of the client's list. */
   readonly isPart?: true;
   /** The call is sent only if a slot is free at once; else `NoFreeSlot` is thrown. */
   readonly isOnlyAtOnce?: boolean;
@@ -78,7 +75,7 @@ export type Judged = { readonly answer: Answer } | { readonly failure: Failure }
 /** The translation for a target; undefined if the bytes pass unchanged. */
 export function translationFor({ question, exchange }: Plan, { target, offer }: Candidate): Translation | undefined {
   const { translation } = offer;
-  // The operator's defaults apply to every request.
+  // The target's default parameters must be added to every request.
   if (translation?.isNeeded === undefined || Object.keys(target.defaults).length > 0) return translation;
   const { body, scan } = question;
   const { shape } = exchange;
@@ -87,7 +84,6 @@ export function translationFor({ question, exchange }: Plan, { target, offer }: 
   return translation.isNeeded({ body, fields: scan.fields, shape, tokenIds }) ? translation : undefined;
 }
 
-/** Whether the client wants the reranker's raw scores. */
 export function rawAskedIn({ body, scan, words }: Question): RawAsked {
   if (words?.prefersRawScores) return 'preferred';
   const field = scan.fields.get('raw_scores');
@@ -128,7 +124,6 @@ function transcriptForm({ body, scan }: Question): AnswerForm | undefined {
   return textOf(body, format).includes('json') ? 'json' : undefined;
 }
 
-/** The plan with the target's own names of the further models. */
 function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { target } }: TargetLease): Plan {
   const { question, moved } = renamedAt(plan.question, others, target, modelFieldOf(plan.route) ?? 'model');
   const namedAgain = plan.namedAgain?.map((one) => ({ ...one, start: moved(one.start), end: moved(one.end) }));
@@ -222,7 +217,6 @@ function toCallAbout(plan: Plan, lease: TargetLease, client: Listening, about: C
   };
 }
 
-/** The upstream's name for the requested model. */
 export function nameAt({ model }: Target, { matched }: ResolvedModel): string {
   return upstreamNameOf(model, matched);
 }

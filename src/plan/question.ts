@@ -42,7 +42,6 @@ export interface Question {
   readonly onlyWidth?: number | undefined;
   /** For requests that are forms: the form to send; `body` then holds its fields as JSON. */
   readonly form?: Form | undefined;
-  /** Cache of the model's name. */
   readName?: string;
 }
 
@@ -58,7 +57,7 @@ export interface Form {
   readonly fileBytes: number;
 }
 
-/** A model named in a body, in a part of a form, or in a query. */
+/** A model that a request names in its body, in a part of a form, or in the query. */
 export interface NamedModel {
   /** The field's path, as error messages show it. */
   readonly param: string;
@@ -183,7 +182,6 @@ export function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | u
 /** Limit of a model name in the body. Names have at most 256 characters, of which each takes up to twelve bytes if it is escaped. */
 const longestNameBytes = 4_096;
 
-/** The model's name in the body; undefined where there is none. */
 export function modelNameOf(question: Question): string | undefined {
   const { body, modelField } = question;
   if (modelField === undefined || modelField.kind !== 'string') return undefined;

@@ -118,7 +118,6 @@ function withPath(candidate: Candidate): Candidate {
   return offer.path.includes('{model}') ? candidate : { ...candidate, path: target.upstream.pathPrefix + offer.path };
 }
 
-/** Whether the offer exists and has the method of the route. */
 export const hasVerb = (offer: Offer | undefined, { verb }: Route): offer is Offer =>
   offer !== undefined && (offer.verbs === undefined || (verb !== undefined && offer.verbs.includes(verb)));
 
@@ -131,7 +130,6 @@ function toCustomCandidate(target: Target, { offer, upstreams }: CustomRoute): C
     : undefined;
 }
 
-/** The plan with only those targets that fit. */
 export function withOnly(routePlan: RoutePlan, fits: (candidate: Candidate) => boolean): RoutePlan {
   const tiers = routePlan.tiers.map((tier) => tier.filter(fits)).filter((tier) => tier.length > 0);
   return tiers.flat().length === routePlan.tiers.flat().length ? routePlan : { ...routePlan, tiers };

@@ -24,7 +24,7 @@ export function isInBackground({ body, scan }: Question, records: Plan['records'
   });
 }
 
-/** The fields with IDs of what the upstream stores of this request: most store it unless the client forbids it. Else undefined. */
+/** The answer's fields with IDs of stored objects; undefined where none are stored. Most upstreams store an answer unless the client forbids it. */
 export function recordsOf({ body, scan }: Question, { row: { records } }: Route): Plan['records'] {
   if (records === undefined) return undefined;
   const field = scan.fields.get(records.unless);

@@ -84,7 +84,6 @@ export function uncompressed(headers: readonly string[]): string[] {
 export const withoutHeader = (headers: readonly string[], name: string): string[] =>
   headersWithout(headers, (one) => one === name);
 
-/** The client's headers, without those in `names`. */
 export const clientHeadersWithout = (client: RequestHeaders, names: ReadonlySet<string>): RequestHeaders => ({
   get: (name) => (names.has(name) ? undefined : client.get(name)),
   has: (name) => !names.has(name) && client.has(name),

@@ -61,7 +61,6 @@ export function forContents(
   return withTools(estimate, reported, 'tools', model);
 }
 
-/** The largest limit of output tokens and the largest number of choices in the body, at any depth. */
 function boundsIn({ body, scan }: Question): { readonly tokens: number | undefined; readonly choices: number } {
   let tokens: number | undefined;
   let choices = 1;

@@ -39,7 +39,6 @@ export class Excerpt {
     }
   }
 
-  /** Whether the kept end is the whole body. */
   get tailIsWhole(): boolean {
     return this.#totalBytes <= tailBytes;
   }

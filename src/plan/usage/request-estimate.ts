@@ -92,7 +92,7 @@ export function estimateOf(
   const list = listIn(question, route);
   if (list?.kind !== 'array') return withAdded(toRequestEstimate(question, route, tiers, list, one, 0), tiers);
   if (!mayHoldImages(route, list)) return withAdded(toRequestEstimate(question, route, tiers, list, list, 0), tiers);
-  // Parts of one input, such as a text and a picture.
+  // The elements of the list are parts of one input, such as a text and a picture.
   const withImages = (images: number): RequestEstimate =>
     withAdded(toRequestEstimate(question, route, tiers, list, one, images), tiers);
   const images = imagesIn(question.body, list);
@@ -345,7 +345,7 @@ function withMore(question: Question, estimate: RequestEstimate, { context, maxO
       ? estimate
       : { ...estimate, mostOutputTokens: Math.min(estimate.mostOutputTokens + beyond, mostTokens) };
   if (lengthOf(question, 'context_management') === 0) return more;
-  // All is processed once more, and summarised.
+  // The whole conversation is processed once more, and summarised.
   if (maxOutput === undefined) return { ...more, unbounded: more.unbounded ?? 'context_management' };
   return {
     ...more,

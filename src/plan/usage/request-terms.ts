@@ -17,7 +17,6 @@ const asked: readonly (readonly [keyof Terms, readonly string[]])[] = [
 /** Stands for a value that upstreams may interpret in any way. */
 const anything = '?';
 
-/** The terms that the request asks for; undefined where it has none of them. */
 export function termsIn({ body, scan }: Question): Terms | undefined {
   let terms: Terms | undefined;
   for (const [name, fields] of asked) {

@@ -19,7 +19,7 @@ export function unitsIn(usage: unknown): Units | undefined {
   if (input === undefined && output === undefined && life === undefined) return words;
   const cached = fieldAt(input, 'cached_tokens_details');
   const counts = someOf({
-    // Cached tokens have their own price, of any kind.
+    // Cached tokens of any kind have a price of their own.
     audioInputTokens: amountAt(input, 'audio_tokens') - amountAt(cached, 'audio_tokens'),
     imageInputTokens: amountAt(input, 'image_tokens') - amountAt(cached, 'image_tokens'),
     audioOutputTokens: amountAt(output, 'audio_tokens'),
@@ -85,7 +85,6 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 const requests = '_requests';
 
-/** Number of tool calls by kind, from members such as `web_search_requests`. */
 function callsIn(counts: unknown): Units['toolCalls'] {
   if (typeof counts !== 'object' || counts === null) return undefined;
   const calls = Object.keys(counts).flatMap((name): [string, number][] =>
@@ -124,7 +123,6 @@ function firstAt(value: unknown, names: readonly string[]): unknown {
 export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
 
-/** The member's value as a count; null where it is none. */
 export function countAt(value: unknown, name: string): number | null {
   const count = fieldAt(value, name);
   return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : null;

@@ -8,7 +8,6 @@ type ToolCalls = Readonly<Record<string, number>>;
 
 export interface CallReader {
   push(chunk: Buffer): void;
-  /** Number of calls by kind of tool. */
   calls(): ToolCalls;
 }
 

@@ -87,7 +87,7 @@ function readInnerFrom(tail: Buffer, outer: keyof typeof inner, key: 'usage' | '
   for (let at = tail.lastIndexOf(quotedKeys[key]); at > 0; at = tail.lastIndexOf(quotedKeys[key], at - 1)) {
     if (tail[at - 1] === BACKSLASH) continue;
     const lineEnd = tail.indexOf(LINE_FEED, at);
-    // As in a whole answer, but one level deeper.
+    // As in `countFromTail`, but one level deeper.
     const event = Buffer.concat([opening, tail.subarray(at, lineEnd === -1 ? tail.length : lineEnd)]);
     const scan = scanJson(event, watchedOuter);
     const field = scan.ok ? scan.fields.get(outer) : undefined;
@@ -156,12 +156,10 @@ function readLastFrom(tail: Buffer, isWhole: boolean): Count | null {
   return null;
 }
 
-/** The data of a line of an event stream; undefined where it has none. */
 function dataOf(line: Buffer): Buffer | undefined {
   return line.toString('latin1', 0, eventField.length) === eventField ? line.subarray(eventField.length) : undefined;
 }
 
-/** The usage in one whole JSON object. */
 export const usageIn = (document: Buffer): Usage | null => readDocument(document, 'usage');
 
 /**
@@ -271,7 +269,7 @@ function fromUsage(usage: unknown): Usage {
   const seconds = secondsIn(fieldAt(usage, 'seconds'));
   const units = unitsIn(usage);
   return {
-    // Anthropic counts cached tokens beside the others, other services within.
+    // Anthropic counts cached tokens beside the other input tokens, other services count them among these.
     promptTokens: countAt(usage, 'prompt_tokens') ?? (input === null ? null : input + (hit ?? 0) + (written ?? 0)),
     completionTokens: countAt(usage, 'completion_tokens') ?? plus(countAt(usage, 'output_tokens'), apart?.output),
     totalTokens: countAt(usage, 'total_tokens'),
@@ -279,7 +277,7 @@ function fromUsage(usage: unknown): Usage {
     cachedTokens:
       countAt(fieldAt(usage, 'prompt_tokens_details'), 'cached_tokens') ??
       countAt(fieldAt(usage, 'input_tokens_details'), 'cached_tokens') ??
-      // DeepSeek's name for it.
+      // DeepSeek's name for the count of cached tokens.
       countAt(usage, 'prompt_cache_hit_tokens') ??
       hit,
     ...(written !== null && { cacheWriteTokens: written }),

@@ -256,7 +256,7 @@ class DecodingObserver implements UsageObserver {
       if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
     });
     decoder.on('end', () => this.#settled.resolve(withCalls(this.#read(this.#excerpt, this.#cut), this.#calls)));
-    // An invalid body is the client's to judge; here usage is just unknown.
+    // An invalid body is the client's to judge; its usage is just unknown.
     decoder.on('error', () => this.#settled.resolve(null));
     decoder.on('close', () => this.#settled.resolve(null));
     return decoder;
@@ -271,9 +271,9 @@ const decoders: ReadonlyMap<string, CreateDecoder> = new Map<string, CreateDecod
   ['gzip', () => createGunzip()],
   ['x-gzip', () => createGunzip()],
   ['br', () => createBrotliDecompress()],
-  // Some send raw deflate, without the zlib header.
+  // Some servers send raw deflate, without the zlib header.
   ['deflate', ([first = 0]) => ((first & 0x0f) === deflateMethod ? createInflate() : createInflateRaw())],
-  // The window that RFC 9659 allows.
+  // RFC 9659 allows this window over HTTP.
   ['zstd', () => createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: 23 } })],
 ]);
 

@@ -17,7 +17,6 @@ const errorEvent = /^\s*(?:event:\s*error\s+)?data:\s*\{\s*"(?:error"\s*:\s*\{|t
 export interface TextReader {
   push(chunk: Buffer): void;
   written(): Written;
-  /** Set for answers with images: what was found of them. */
   pictures?(): Pictures | undefined;
 }
 
