@@ -59,7 +59,7 @@ export function wholeLines(
   length: number,
   rules: HeaderRules,
 ): string {
-  // Written below alone.
+  // Only this function stores something there.
   const known = headMemo?.made as KnownLines | undefined;
   const isKnown = known?.listed === rules.listed && known?.hasOwnRates === rules.hasOwnRates;
   const lines = known !== undefined && isKnown ? known : readLines(headers, rules);

@@ -56,7 +56,6 @@ export async function clientParam(said: string, body: Buffer): Promise<string | 
   return scan.ok ? candidates.find((name) => scan.fields.get(name) !== undefined) : undefined;
 }
 
-/** Drops names that differ from an earlier one only in case. */
 function withoutRepeats(names: readonly string[]): string[] {
   const byFolded = new Map<string, string>();
   for (const name of names) {

@@ -91,7 +91,6 @@ class CountedAnswer extends PassingAnswer {
   }
 }
 
-/** The data of an event that has usage and no choice; undefined for any other event. */
 function countIn(event: Buffer): string | undefined {
   try {
     const events = new EventStream();

@@ -35,7 +35,7 @@ const decoders: ReadonlyMap<string, Decoder> = new Map([
       brotliAsync(encoded, { maxOutputLength, finishFlush: constants.BROTLI_OPERATION_FLUSH }),
   ],
   ['zstd', (encoded, maxOutputLength) => zstdAsync(encoded, { maxOutputLength, finishFlush: constants.ZSTD_e_flush })],
-  // Some send raw deflate, without the zlib header.
+  // Some servers send raw deflate, without the zlib header.
   [
     'deflate',
     (encoded, maxOutputLength) => {

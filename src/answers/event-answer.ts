@@ -15,7 +15,6 @@ const mostValues = 100_000;
 /** Base class for converted event streams. `write` may throw what `failureOf` can convert; earlier output is still sent. */
 export abstract class EventAnswer extends PassingAnswer {
   readonly #events = new EventStream();
-  /** The client has everything that it will get. */
   protected isOver = false;
   #hangUp: NodeJS.Timeout | undefined = undefined;
 

@@ -24,7 +24,6 @@ const longestMessage = 2_000;
 /** Longest accepted time to wait, one day; a longer one is ignored. */
 const longestRetryS = 86_400;
 
-/** How the client reads an error. */
 export interface ErrorReader {
   /** The service that the client was written for, where its errors have a form of their own. */
   readonly shape?: RerankShape | undefined;
@@ -32,7 +31,6 @@ export interface ErrorReader {
   readonly errorShape?: RerankShape | undefined;
   /** True where the gateway translated the request, so that the upstream's field names are not the client's. */
   readonly isTranslated: boolean;
-  /** Writes an error in the format of the client's API. */
   write(status: number, message: string): Buffer;
   /** The client's name for the field that the upstream names; undefined if the client sent no such field. */
   fieldFor(param: string): Promise<string | undefined>;
@@ -98,7 +96,6 @@ const withheldMessage = (status: number): string =>
 interface Said {
   readonly status: number;
   readonly headers: readonly string[];
-  /** The body; undefined if it cannot be read. */
   readonly bytes: Buffer | undefined;
   /** The parsed body; undefined if it is no JSON. */
   readonly json: Json | undefined;
@@ -208,7 +205,6 @@ function isInOurShape(body: Json | undefined): boolean {
 
 const isTextOrNull = (value: Json | undefined): boolean => value === null || typeof value === 'string';
 
-/** The message in the body of an error, in any format. */
 export function errorMessageIn(status: number, bytes: Buffer | undefined): string {
   const said = toSaid(status, [], bytes);
   return cut(readError(said.json).message ?? plainMessage(said), longestMessage);

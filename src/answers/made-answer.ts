@@ -73,7 +73,7 @@ export class WholeMadeAnswer implements Answer {
   }
 
   resume(): void {
-    // All is here already.
+    // The whole body is here already.
   }
 
   cancel(): void {

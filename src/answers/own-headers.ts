@@ -37,7 +37,7 @@ export function ownLines(
     lines += `x-postern-ignored: ${toList(['dimensions', ...(ignored ?? [])])}\r\nx-postern-dimensions: ${onlyWidth}\r\n`;
   } else if (ignored !== undefined && ignored.length > 0) lines += `x-postern-ignored: ${toList(ignored)}\r\n`;
   if (route?.row.yields === 'vectors' && target !== undefined) {
-    // Each name matched by a pattern is its own vector space.
+    // Where the model is a pattern, each name that it matches is a vector space of its own.
     lines += spaceLine(resolved.model.space ?? nameAt(target, resolved));
   }
   if (question.role !== undefined) lines += `x-postern-role: ${question.role}\r\n`;

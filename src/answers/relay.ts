@@ -67,7 +67,6 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   readonly #framing: Framing;
   /** Chunks that are still being sent; kept only where nothing else refers to them, so that their memory can be reused. */
   readonly #leaving: Buffer[] | undefined;
-  /** The head, until it is written. */
   #head: string | undefined = undefined;
   /** True once the relay has ended: further chunks are ignored. */
   #isOver = false;

@@ -46,7 +46,7 @@ export async function screenError(answer: Answer, search: SecretSearch, exchange
   if (codings.length > mostCodings) throw refuse(answer, tooLong);
   for (const coding of codings) {
     const decoded = await decode(plain, coding, decodedLimitBytes);
-    // Some list unknown codings, or codings that were not applied: readers ignore them.
+    // Some upstreams list unknown codings, or codings that were not applied: readers ignore them.
     if (decoded === undefined) continue;
     // Unlike a plain body, an encoded one cannot be searched as it passes.
     if (decoded === 'too-long' || !held.isOver) throw refuse(answer, tooLong);
@@ -69,7 +69,6 @@ export function wholeBodyIn({ ended, waiting, headers }: Answer): Buffer | undef
   return headerValue(headers, 'content-length') === String(body.length) ? body : undefined;
 }
 
-/** Whether a whole success contains a secret. */
 export function isUnfit(answer: Answer, body: Buffer, lease: TargetLease): boolean {
   if (lease.candidate.target.upstream.screen === 'errors') return false;
   const needles = searchFor(lease).inSuccesses;

@@ -47,7 +47,6 @@ export function searchFor({ candidate, credential }: TargetLease): SecretSearch 
   return search;
 }
 
-/** Whether a text contains a secret, unchanged or after unescaping. */
 export function repeats(text: Buffer, needles: NeedleSearch): boolean {
   for (const layer of layersOf(text)) if (needles.find(layer) !== -1) return true;
   return false;

@@ -164,7 +164,6 @@ function toText(sample: string): string {
 }
 
 export interface LettingIn {
-  /** Throws if the process is overloaded. */
   checkPressure(exchange: Exchange): void;
   readonly spending: Spending;
 }

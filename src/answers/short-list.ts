@@ -46,7 +46,7 @@ export type Fault = Failure | { readonly width: Width; readonly came: number };
 /** The fault of an answer; undefined for a correct answer, and for one that is not checked. */
 export function faultIn(plan: Plan, answer: Answer): Fault | undefined | Promise<Fault | undefined> {
   const { operation, label } = plan.route;
-  // Translated answers were checked as they were read.
+  // Translated answers were checked when they were read.
   if (!listOperations.has(operation) || answer.translated !== undefined) return undefined;
   if (answer.status !== 200 || answer.meantStatus !== undefined) return undefined;
   if (label !== 'openai' && label !== 'engines') return undefined;

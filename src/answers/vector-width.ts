@@ -10,7 +10,6 @@ import { JsonWalk, JsonWalkError } from '../lib/json/json-walk.ts';
 import type { Plan } from '../plan/planned-call.ts';
 import { numberIn } from '../plan/usage/number-in.ts';
 
-/** The number of elements that the first vector must have. */
 export interface Width {
   readonly count: number;
   readonly isAsked: boolean;
@@ -42,7 +41,7 @@ function kindsIn({ question: { body, scan } }: Pick<Plan, 'question'>): Width['k
   const kind = kindSaidIn(body);
   if (kind === undefined) return undefined;
   if (format === 'base64') return { list: kind, base64: kind };
-  // Some clients put the kind here.
+  // Some clients name the kind of numbers in `encoding_format`.
   return { list: format === 'float' ? kind : format, base64: undefined };
 }
 

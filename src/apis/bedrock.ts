@@ -213,7 +213,6 @@ const types: Readonly<Record<number, string>> = {
   504: 'ModelTimeoutException',
 };
 
-/** The error's type, by which clients decide whether to retry. */
 function typeOf(status: number): string {
   return types[status] ?? (status < 500 ? 'ValidationException' : 'InternalServerException');
 }
@@ -224,7 +223,7 @@ export default defineClientApi({
   prefix: '/bedrock',
   grounds: ['/model/'],
   mappings: [invoke, rerank],
-  // Its clients may send the body without a content type.
+  // Bedrock's clients may send the body without a content type.
   takesAnyMediaType: true,
   otherNames(name) {
     // An ARN ends with the model, or with a profile of it, prefixed by a region.

@@ -31,7 +31,6 @@ interface AskedEmbeddings {
 }
 
 interface MadeEmbeddings extends Pick<ApiAnswer, 'id' | 'model' | 'tookMs'> {
-  /** The vectors, one for each input. */
   readonly vectors: readonly Json[];
   tokens(): number;
 }

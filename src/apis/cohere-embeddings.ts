@@ -14,7 +14,6 @@ import { inputTypes, type VectorKind, vectorKinds } from '../core/translation.ts
 import { isJsonList, isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
 import { base64Of, embeddingsFor, ownOf } from './canonical.ts';
 
-/** Types of vectors that a client may ask for. */
 const types = ['float', 'base64', ...vectorKinds] as const;
 type EmbeddingType = (typeof types)[number];
 
@@ -125,7 +124,7 @@ export const embedV1: ApiMapping = {
 
 export const embedV2: ApiMapping = {
   operation: 'embeddings',
-  // Its clients append their own version to a base URL that may have one.
+  // Cohere's clients append their own version to a base URL that may have one.
   paths: ['/v2/embed', '/v1/v2/embed'],
   optional: { ...fields, truncate: 'string', inputs: 'object[]', output_dimension: 'number', max_tokens: 'number' },
   watched: others,

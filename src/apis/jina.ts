@@ -40,7 +40,7 @@ const embeddings: ApiMapping = {
   summary: "Embeddings as Jina AI's clients ask for them.",
   enter(body) {
     const { model, task, normalized, late_chunking, truncate, prompt_name } = body;
-    // LlamaIndex's name for it.
+    // `encoding_type` is LlamaIndex's name for the field.
     const { encoding_type, embedding_type = encoding_type } = body;
     const type = typeIn(embedding_type, model);
     const purpose = purposes.get(task ?? null);

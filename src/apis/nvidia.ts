@@ -29,7 +29,7 @@ const ranking: ApiMapping = {
     const documents = passagesIn(body);
     return {
       body: { model, query, documents },
-      // Its clients read logits, where the reranker can return them.
+      // Clients of this API read logits, so raw scores are preferred where the reranker can return them.
       words: { clientApi: 'nvidia', more: {}, prefersRawScores: true },
       ...(documents.length === 0 && { atOnce: { results: [] } }),
       write({ body: answer }) {

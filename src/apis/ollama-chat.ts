@@ -127,7 +127,6 @@ function entranceOf(
   };
 }
 
-/** The upstream request of `chat` and `generate` where they become chat completions. */
 function entranceOverChat(
   body: JsonObject,
   messages: readonly JsonObject[],
@@ -157,7 +156,7 @@ function refuse(fields: readonly string[], body: JsonObject, why: string): void 
 
 const onlyCompletes = 'the model completes texts, and takes a prompt alone';
 
-/** The upstream request where they become text completions, with the prompt unchanged. */
+/** The upstream request of `generate` where it becomes a text completion, with the prompt unchanged. */
 function entranceOverText(body: JsonObject, prompt: string, write: WriteSaid): Entrance {
   const { suffix } = body;
   const asked = { prompt, suffix: isEmpty(suffix) ? undefined : suffix, ...optionsOf(body) };
@@ -173,7 +172,6 @@ function readChoice(choice: JsonObject): Said {
   return plainly(text);
 }
 
-/** Options that have the same name in Ollama and in completions. */
 const sameOptions = ['temperature', 'top_p', 'seed', 'stop', 'frequency_penalty', 'presence_penalty'];
 
 function optionsOf(body: JsonObject, limitName = 'max_tokens'): JsonObject {

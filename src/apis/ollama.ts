@@ -58,7 +58,7 @@ const embeddings: ApiMapping = {
   enter: ({ prompt, ...body }) => entranceOf(body, prompt, ({ vectors: [embedding = []] }) => ({ embedding })),
 };
 
-/** Ollama's names for operations; operations without a name are left out. */
+/** Ollama's names for operations; an operation that Ollama has no name for is left out. */
 const capabilities: Readonly<Record<string, readonly string[]>> = {
   embeddings: ['embedding'],
   completions: ['completion'],
@@ -114,7 +114,7 @@ export default defineClientApi({
           model: tagged(model.id),
           modified_at: dateOf(model.createdAtS),
           size: 0,
-          // Clients identify models by it.
+          // Clients identify models by the digest.
           digest: createHash('sha256').update(model.id).digest('hex'),
           details,
           capabilities: capabilitiesOf(model),
@@ -126,7 +126,7 @@ export default defineClientApi({
       paths: ['/api/show'],
       summary: "One model as Ollama's clients look at it.",
       show({ body, find }) {
-        // Older clients call it `name`.
+        // Older clients send `name` in place of `model`.
         const named = body.model ?? body.name;
         if (typeof named !== 'string') throw missingField('model', 'a string');
         const model = find(named);
@@ -155,7 +155,7 @@ export default defineClientApi({
       show: () => ({ models: [] }),
     },
   ],
-  // Its documentation uses `curl -d` without a header, which declares a form.
+  // Ollama's documentation uses `curl -d` without a header, which declares a form.
   takesAnyMediaType: true,
   otherNames: withOrWithoutTag,
   error: ({ message }) => ({ error: message }),

@@ -27,7 +27,6 @@ export function pageOf(models: readonly SeenModel[], { query }: EndpointView, { 
 
 const toToken = (name: string): string => Buffer.from(name).toString('base64url');
 
-/** The index behind the last model of the previous page. */
 function startOf(models: readonly SeenModel[], token: string | undefined, param: string): number {
   if (token === undefined) return 0;
   const last = models.findIndex(({ id }) => toToken(id) === token);

@@ -19,7 +19,6 @@ export const passesAs = (
   operation: 'embeddings' | 'moderations' = 'embeddings',
 ): Passage => ({ label, row: { ...operationRows[operation], items: ['inputs'], countedInHeader: countedIn } });
 
-/** Whether the client forbids truncation of its texts. */
 export const isForWholeTexts = { truncate: (json: Buffer): boolean => json.toString() === 'false' };
 
 const passes = {

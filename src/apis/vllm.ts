@@ -27,7 +27,6 @@ const textsIn = (value: Json | undefined, field: string, model: Json | undefined
     () => refusedField(field, model, 'it is a text or a list of texts'),
   );
 
-/** Reads one text, and the texts to compare it with. */
 function askedIn(body: JsonObject): Asked {
   const { model } = body;
   const named = sides.find(([one, other]) => body[one] !== undefined && body[other] !== undefined);
