@@ -4,13 +4,11 @@ import { Buffer, isUtf8 } from 'node:buffer';
 import { COLON, LINE_FEED, RETURN } from './json/json-tokens.ts';
 
 export interface StreamEvent {
-  /** The event's name; empty where it has none. */
   readonly name: string;
   /** The event's lines of data, joined; never empty. */
   readonly data: string;
 }
 
-/** Says why bytes are no stream of events. */
 export class EventStreamError extends Error {
   constructor(problem: string) {
     super(problem);
@@ -18,7 +16,6 @@ export class EventStreamError extends Error {
   }
 }
 
-/** Longest event: a longer one is an error. */
 const longestEventBytes = 4 * 1024 * 1024;
 
 const byteOrderMark = Buffer.from('\ufeff');

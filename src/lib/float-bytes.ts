@@ -8,7 +8,7 @@ export function floatsToBytes(values: ArrayLike<number>): Buffer {
 }
 
 export function floatsIn(text: string): number[] {
-  // A copy is aligned for floats.
+  // The bytes are copied so that they are aligned for floats.
   const bytes = inOrder(Buffer.from(text, 'base64'));
   return Array.from(new Float32Array(new Uint8Array(bytes).buffer));
 }

@@ -32,7 +32,6 @@ export class LineReader {
     return this.#heldBytes;
   }
 
-  /** Yields the lines that end in the chunk. */
   *push(chunk: Buffer): Generator<Line, void, undefined> {
     let from = 0;
     for (let feed = chunk.indexOf(LINE_FEED); feed !== -1; feed = chunk.indexOf(LINE_FEED, from)) {

@@ -4,7 +4,7 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { codeOf } from './thrown.ts';
 
-/** Creates them one by one, as Node's `recursive` loops forever where a file system takes no directories, such as /proc. */
+/** Creates the directories one by one, as Node's `recursive` loops forever where a file system takes no directories, such as /proc. */
 export function makeDirectory(path: string, mode: number): void {
   if (isDirectory(path)) return;
   const above = dirname(path);

@@ -7,7 +7,6 @@ import type { StoredBytes } from './file-bytes.ts';
 export interface Patches {
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** The text that replaces each span. */
   readonly text: Buffer;
 }
 
@@ -15,7 +14,6 @@ export class PatchedBytes implements StoredBytes {
   readonly length: number;
   readonly #bytes: StoredBytes;
   readonly #patches: Patches;
-  /** The offset of each patch in the result. */
   readonly #offsets: readonly number[];
 
   constructor(bytes: StoredBytes, patches: Patches) {

@@ -26,7 +26,6 @@ export interface PieceTable {
   readonly words: RegExp;
   /** The piece of an ID; undefined for an unused ID. */
   pieceOf(id: number): string | undefined;
-  /** The ID of a piece; undefined where it has none. */
   idOf(piece: string): number | undefined;
 }
 

@@ -2,7 +2,6 @@
 export const recordOf = <K extends string, V>(names: readonly K[], of: (name: K) => V): Record<K, V> =>
   Object.fromEntries(names.map((name) => [name, of(name)])) as Record<K, V>;
 
-/** Copies some fields of an object, in the order of the names. */
 export const pick = <T, K extends keyof T & string>(from: T, names: readonly K[]): Pick<T, K> =>
   recordOf(names, (name) => from[name]) as Pick<T, K>;
 

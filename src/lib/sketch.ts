@@ -15,7 +15,6 @@ export const bucketCount = bucketOf(longest) + 1;
 /** The middle of a bucket: every value of the bucket is within 1 % of it. */
 export const middleOf = (bucket: number): number => (bucket === 0 ? 0 : (smallest * 2 * gamma ** bucket) / (gamma + 1));
 
-/** The upper bound of a bucket's values. */
 export const boundOf = (bucket: number): number => smallest * gamma ** bucket;
 
 /** Numbers of buckets and their counts in turn, in any order; a bucket may occur several times. */
@@ -82,7 +81,7 @@ export class Sketch {
     const counts = this.#counts;
     if (counts === undefined) return inOrder(this.#pairs);
     const pairs: Pairs = [];
-    // Most buckets are empty; an iterator would take several times as long.
+    // Most buckets are empty; an iterator would take several times as long as this loop.
     for (let bucket = 0; bucket < counts.length; bucket++) {
       const count = counts[bucket] ?? 0;
       if (count > 0) pairs.push(bucket, count);
@@ -120,7 +119,7 @@ export function inOrder(pairs: Pairs): Pairs {
       sorted[index - 1] = (sorted[index - 1] ?? 0) + count;
       continue;
     }
-    // Splicing takes several times as long.
+    // The larger entries move up one by one: splicing would take several times as long.
     sorted.push(bucket, count);
     for (let last = sorted.length - 1; last > index + 1; last--) sorted[last] = sorted[last - 2] ?? 0;
     sorted[index] = bucket;

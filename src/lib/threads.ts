@@ -20,6 +20,6 @@ export function yieldToOthers(steps: number): void {
     if (threadId === undefined || processId !== process.pid) return;
     setPriority(threadId, Math.min(constants.priority.PRIORITY_LOW, getPriority(threadId) + steps));
   } catch {
-    // It works with its present priority as well.
+    // The thread works with its present priority as well.
   }
 }

@@ -24,7 +24,6 @@ const byName: readonly (readonly [name: RegExp, vocabulary: Vocabulary])[] = [
   [/^(?:text-similarity|text-search|code-search)-(?:ada|babbage|curie|davinci)-\S*$/, 'r50k_base'],
 ];
 
-/** The file of the vocabulary thread, in the source tree or in the build. */
 const entry = new URL(
   import.meta.url.endsWith('.ts') ? './vocabulary-thread.ts' : './vocabulary-thread.js',
   import.meta.url,

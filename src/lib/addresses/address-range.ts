@@ -20,7 +20,6 @@ export function toAddressRange(text: string): AddressRange | undefined {
   return { address, family, prefixBits: Number(bits) };
 }
 
-/** Builds a list of addresses and ranges to search; leaves out invalid texts. */
 export function toBlockList(texts: readonly string[]): BlockList {
   const list = new BlockList();
   for (const text of texts) {
@@ -40,7 +39,7 @@ export function includesAddress(list: BlockList | undefined, address: string): b
 
 const loopback = toBlockList(['127.0.0.0/8', '::1']);
 
-/** Whether an IP address is of this machine itself; not for names. */
+/** Whether an IP address is one of this machine itself; false for names. */
 export function isLoopback(address: string): boolean {
   return includesAddress(loopback, address);
 }

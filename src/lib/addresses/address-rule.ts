@@ -11,7 +11,6 @@ export interface AddressRule {
 }
 
 export interface AddressRuleFacts {
-  /** Ranges permitted beyond the default, such as `100.64.0.0/10`. */
   readonly allow?: readonly string[];
   /** Ranges refused in any case. */
   readonly deny?: readonly string[];
@@ -39,13 +38,13 @@ const refused = toRanges([
   '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  // Azure's metadata service, in a public range.
+  // Azure's metadata service has an address in a public range.
   '168.63.129.16/32',
   '2001::/23',
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  // The metadata services of AWS and Google Cloud, in a private range.
+  // The metadata services of AWS and Google Cloud have addresses in a private range.
   'fd00:ec2::/32',
   'fd20:ce::254/128',
 ]);
@@ -55,13 +54,13 @@ const usable = toRanges(['::1/128', '2000::/3', 'fc00::/7']);
 
 /** Ranges in which an IPv6 address embeds an IPv4 address, and the number of bits after it. */
 const embeddings: readonly { readonly range: Range; readonly bitsBehind: bigint; readonly isInverted?: true }[] = [
-  // Mapped, compatible, translated.
+  // IPv4-mapped, IPv4-compatible and translated addresses.
   ...toRanges(['::ffff:0:0/96', '::/96', '::ffff:0:0:0/96', '64:ff9b::/96', '64:ff9b:1::/48']).map((range) => ({
     range,
     bitsBehind: 0n,
   })),
   ...toRanges(['2002::/16']).map((range) => ({ range, bitsBehind: 80n })),
-  // Teredo inverts its bits.
+  // Teredo embeds the address with its bits inverted.
   ...toRanges(['2001::/32']).map((range) => ({ range, bitsBehind: 0n, isInverted: true as const })),
 ];
 
@@ -106,7 +105,6 @@ function holds(ranges: readonly Range[], bits: bigint, widthBits: number): boole
   });
 }
 
-/** Parses ranges; leaves out invalid texts. */
 function toRanges(texts: readonly string[]): Range[] {
   return texts.flatMap((text) => {
     const range = toAddressRange(text);

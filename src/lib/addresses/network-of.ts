@@ -1,6 +1,6 @@
 /** Finds the network by which a client's addresses are counted together: /64 for IPv6. */
 
-/** The network of an address: a client with one IPv6 address usually controls its whole /64. */
+/** The network of an address. A client with one IPv6 address usually controls its whole /64. */
 export function toNetwork(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address;
   const [head = '', tail = ''] = address.split('::', 2);

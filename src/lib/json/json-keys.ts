@@ -75,12 +75,11 @@ export function matchKey(watched: WatchedKeys, bytes: Buffer, start: number, end
   return matchDecoded(watched, bytes, start, end);
 }
 
-/** Matches a key with escapes, or characters beyond ASCII. */
 function matchDecoded({ names, byFolded }: WatchedKeys, bytes: Buffer, start: number, end: number): number {
   if (end - start > longestNameBytes) return UNWATCHED;
   const name = String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
   const folded = fold(name);
-  // One character that folds to two letters is read as them by nobody.
+  // Nobody reads one character that folds to two letters as these two.
   const index = folded.length === name.length ? byFolded.get(folded) : undefined;
   if (index === undefined) return UNWATCHED;
   return names[index] === name ? index * 2 + 1 : index * 2;

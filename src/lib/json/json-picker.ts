@@ -24,7 +24,6 @@ interface Frame {
 /** Longest name or text that is matched: six bytes a character where all are escaped. */
 const longestBytes = 2_048;
 
-/** Longest number that is picked. */
 const longestNumber = 30;
 const isOfNumber = (byte: number): boolean => (byte >= 0x30 && byte <= 0x39) || numberSigns.has(byte);
 /** Bytes that a number can have besides digits: `+-.eE`. */

@@ -24,11 +24,9 @@ export interface JsonField {
   readonly kind: JsonKind;
   readonly start: number;
   readonly end: number;
-  /** For arrays: the kind of the first element. */
   readonly firstElement: JsonKind | undefined;
   /** For arrays: the kinds of all elements, as bits of `kindBits`. */
   readonly elementKinds: number;
-  /** For arrays: the number of elements. */
   readonly elements: number;
   /** For arrays of numbers, or of lists of numbers: how many numbers in all; for other arrays at least `elements`. */
   readonly values: number;
@@ -78,7 +76,6 @@ export interface JsonFault {
   readonly at: number;
   /** For `duplicate`: the watched name that occurs twice. */
   readonly name?: string;
-  /** For `not-object`: the kind of the body. */
   readonly kind?: JsonKind;
 }
 

@@ -69,7 +69,6 @@ export function scanJsonHead(head: Buffer, watched: WatchedKeys): JsonFields {
   return scanAtOnce(head, watched, defaultMaxDepth).fieldsSoFar();
 }
 
-/** The decoded text of a string field. */
 export function textOf(body: Buffer, field: Pick<JsonField, 'start' | 'end'>): string {
   const raw = body.toString('utf8', field.start, field.end);
   if (!raw.includes('\\')) return raw.slice(1, -1);

@@ -2,7 +2,6 @@
 
 import { type Json, JsonNumber, JsonNumbers, type JsonObject } from './json-value.ts';
 
-/** Says why a text is not accepted as JSON; `at` is an offset. */
 export class JsonTextError extends Error {
   readonly at: number;
 
@@ -30,7 +29,6 @@ export interface ReadingLimits {
   readonly maxValues: number;
   /** Limit of the elements in one list; lists of numbers are exempt. */
   readonly maxElements: number;
-  /** Limit of the members in one object. */
   readonly maxMembers: number;
   readonly maxNameCharacters: number;
 }
@@ -292,9 +290,9 @@ export class JsonTextReader {
     const limit = from + charactersPerPiece;
     let at = limit - longestEscape;
     while (at < limit && text[at] !== '\\') at += 1;
-    // The first of several in a row begins an escape; those before belong to the same row.
+    // The first backslash of several in a row begins an escape; those before it belong to the same row.
     while (at > from && text[at - 1] === '\\') at -= 1;
-    // A piece that begins with them has room for pairs.
+    // A piece that begins with backslashes has room for pairs of them.
     return at > from ? at : from + charactersPerPiece - longestEscape - ((charactersPerPiece - longestEscape) % 2);
   }
 
@@ -350,7 +348,6 @@ export class JsonTextReader {
     }
   }
 
-  /** Offset of the next character that the pattern matches, or the end of the text. */
   #next(kind: RegExp, from: number): number {
     kind.lastIndex = from;
     return kind.exec(this.#text)?.index ?? this.#text.length;

@@ -31,7 +31,6 @@ export function parseJson(bytes: Buffer, limits: Partial<ReadingLimits> = {}): J
   return atOnce(read(bytes, limits));
 }
 
-/** Parses JSON; undefined where it is invalid. */
 export function parseJsonOrNone(bytes: Buffer): Json | undefined {
   try {
     return parseJson(bytes);
@@ -44,7 +43,6 @@ export function parseJsonOrNone(bytes: Buffer): Json | undefined {
 /** Called at intervals with the values read so far; it may throw to stop the reading. */
 export type ValueCounter = (values: number) => void;
 
-/** Parses JSON in time slices. */
 export function parseJsonSliced(
   bytes: Buffer,
   limits: Partial<ReadingLimits> = {},
@@ -74,7 +72,6 @@ export async function writeJsonSliced(value: Json): Promise<Buffer> {
   return writer.bytes();
 }
 
-/** Converts a plain value, such as one from a configuration file. */
 export function fromPlain(value: unknown): Json {
   return parseJson(Buffer.from(JSON.stringify(value) ?? 'null'));
 }

@@ -166,7 +166,6 @@ function fourHexDigits(bytes: Buffer, at: number): boolean {
   return (first & hexDigit(bytes, (at + 2) | 0) & hexDigit(bytes, (at + 3) | 0)) !== 0;
 }
 
-/** Reads exactly one escape. */
 function endOfEscape(bytes: Buffer, at: number, end: number): number {
   const i = at + 1;
   if (i >= end) return ~end;
@@ -264,13 +263,11 @@ export function endOfExponentHead(bytes: Buffer, at: number, end: number): numbe
   return endOfDigit(bytes, signed ? i + 1 : i, end);
 }
 
-/** Reads exactly one digit. */
 export function endOfDigit(bytes: Buffer, at: number, end: number): number {
   if (at >= end) return ~end;
   return isDigit(bytes[at] ?? 0) ? at + 1 : ~at;
 }
 
-/** Reads exactly the bytes of `literal`. */
 export function endOfLiteral(bytes: Buffer, literal: Buffer, at: number, end: number): number {
   for (let i = 0; i < literal.length; i++) {
     if (at + i >= end) return ~end;

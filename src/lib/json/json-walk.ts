@@ -16,7 +16,6 @@ import {
   SPACE,
 } from './json-tokens.ts';
 
-/** Thrown for a document that is invalid JSON, or nested too deeply. */
 export class JsonWalkError extends Error {
   constructor(what: string, at: number) {
     super(`${what} at byte ${at}`);
@@ -50,7 +49,6 @@ export class JsonWalk {
     return this.at < this.#end ? (this.bytes[this.at] ?? 0) : 0;
   }
 
-  /** Throws where anything but white space is left. */
   end(): void {
     if (this.peek() !== 0 || this.at < this.#end) throw this.#fault('something behind the end');
   }
@@ -144,7 +142,6 @@ export class JsonWalk {
     return { start, end: this.at };
   }
 
-  /** The decoded text of a string that was read. */
   textOf({ start, end }: JsonSpan): string {
     const raw = this.bytes.toString('utf8', start, end);
     return raw.includes('\\') ? String(JSON.parse(raw)) : raw.slice(1, -1);

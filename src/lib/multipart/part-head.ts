@@ -44,7 +44,7 @@ function nameIn(disposition: string | undefined, mostNameBytes: number): Pick<Pa
     return 'the Content-Disposition of a part names it in no way that is clear';
   }
   if (name.length > mostNameBytes) return `the name of a part is longer than ${mostNameBytes} bytes`;
-  // Some readers would take it as an escape.
+  // Some readers would take the backslash as an escape.
   if (name.includes('\\')) return 'the name of a part has a backslash in it';
   return { name, filename: parameters.get('filename') ?? parameters.get('filename*') };
 }

@@ -7,7 +7,6 @@ import { type PartHead, readPartHead } from './part-head.ts';
 export interface MultipartSink {
   /** A part begins; `at`: offset of its content. */
   onPart(head: PartHead, at: number): void;
-  /** A piece of content, as a view of the pushed bytes. */
   onData(piece: Buffer): void;
   /** A part ends; `at`: offset of the end of its content. */
   onPartEnd(at: number): void;
@@ -61,7 +60,6 @@ export class MultipartReader {
     this.#beginnings = ['\r\n', '\r', '\n'].map((before) => Buffer.from(`${before}--${boundary}`, 'latin1'));
   }
 
-  /** Offset of the first boundary, which may follow a line end. */
   get beginsAt(): number {
     return this.#beginsAt;
   }

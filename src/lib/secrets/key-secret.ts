@@ -15,7 +15,6 @@ const hintCharacters = 8;
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = new RegExp(`^[0-9A-Za-z]{${chanceCharacters + checksumCharacters}}$`);
 
-/** Makes the secret of a virtual key. */
 export const createSecret = (): string => createSecretWith('pst_');
 
 /** Makes a secret: the prefix, 256 random bits, and a checksum by which secret scanners reject look-alikes. */
@@ -28,7 +27,6 @@ export function createSecretWith(prefix: SecretPrefix): string {
 /** Whether the text is a well-formed virtual key's secret without typing errors; not whether it is known. */
 export const hasValidChecksum = (secret: string): boolean => isSecretWith('pst_', secret);
 
-/** Whether the text is a well-formed secret with this prefix. */
 export function isSecretWith(prefix: SecretPrefix, secret: string): boolean {
   if (!secret.startsWith(prefix) || !form.test(secret.slice(prefix.length))) return false;
   return checksumOf(secret.slice(0, -checksumCharacters)) === secret.slice(-checksumCharacters);

@@ -7,7 +7,6 @@ const blockBytes = 4;
 const entriesPerBlock = 32;
 const mostTableBits = 17;
 
-/** A block of four bytes of a needle, and its offset there. */
 interface Occurrence {
   readonly needle: Buffer;
   readonly offset: number;
@@ -48,7 +47,6 @@ export class NeedleSearch {
     return this.#needles.length === 0;
   }
 
-  /** Offset of the first needle; -1 where there is none. */
   find(bytes: Buffer): number {
     const last = bytes.length - blockBytes;
     const step = this.#stepBytes;

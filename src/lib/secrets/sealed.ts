@@ -5,7 +5,6 @@ import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:
 
 /** Encryption keys: one of them encrypts, all of them decrypt. */
 export interface KeyRing {
-  /** The ID of the key that encrypts. */
   readonly sealingKeyId: string;
   /** The IDs of all keys, the encrypting one first. */
   readonly keyIds: readonly string[];
@@ -36,7 +35,6 @@ export function parseKeyRing(text: string): KeyRing {
   return createKeyRing(parseKeys(text));
 }
 
-/** Parses the keys alone, in their order. */
 export function parseKeys(text: string): Buffer[] {
   return text.split(',').map((written, index) => {
     const key = toKey(written.trim());
@@ -54,7 +52,6 @@ function toKey(written: string): Buffer | undefined {
   return key.length === keyBytes ? key : undefined;
 }
 
-/** Builds a key ring; the first key encrypts. */
 export function createKeyRing(ordered: readonly Buffer[]): KeyRing {
   const keys = new Map(ordered.map((key) => [createHash('sha256').update(key).digest('hex').slice(0, 8), key]));
   const keyIds = [...keys.keys()];

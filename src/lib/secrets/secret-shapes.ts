@@ -22,7 +22,6 @@ const shape = new RegExp(
 const longWord = /[A-Za-z0-9]{10,}/g;
 const isRandom = (word: string): boolean => /[0-9]/.test(word) && /[A-Za-z]/.test(word);
 
-/** The first secret in a text; undefined where there is none. */
 export function findSecretShape(text: string): string | undefined {
   if (text.length < shortest) return undefined;
   for (const [found, certain] of text.matchAll(shape)) if (isSecret(found, certain)) return found;

@@ -37,7 +37,7 @@ export function* layersOf(text: Buffer): Generator<Buffer> {
 /** Undoes one layer of escapes, of all kinds at once; undefined where nothing was escaped. */
 function unescaped(bytes: Buffer): Buffer | undefined {
   if (!bytes.includes('\\') && !bytes.includes('%') && !bytes.includes('&')) return undefined;
-  // A character for each byte.
+  // One character for each byte.
   const plain = bytes.toString('latin1').replace(escaped, toCharacter);
   return plain.length === bytes.length ? undefined : Buffer.from(plain, 'latin1');
 }
