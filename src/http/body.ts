@@ -47,7 +47,6 @@ function gatheringFor({ announcedBytes, coding }: BodyPlan, lease: MemoryLease):
 
 const nothing = (): number => 0;
 
-/** Receives the end of a body. */
 export interface BodyReader {
   /** Called when no more is read, whether the body is complete or not; `receivedBytes` came over the network. */
   onBodyRead(receivedBytes: number): void;
@@ -90,7 +89,7 @@ export class BodyReading implements RequestSink, DecodingSink {
     this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#decoding?.drop();
-    // The rest is discarded, without waiting.
+    // The rest of the body is discarded, without waiting for it.
     this.#request.resume();
     waiter.onFailed(error);
     return true;

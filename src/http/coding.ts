@@ -108,7 +108,6 @@ export class Decoding {
     if (!this.#isOver) (this.#decoder ?? this.#begin(this.#sign)).end();
   }
 
-  /** Stops decoding: nothing more is reported to the sink. */
   drop(): void {
     this.#decoder?.destroy();
   }

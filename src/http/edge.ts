@@ -51,7 +51,6 @@ export interface EdgeDeps extends RequestBodiesDeps {
     response: ServerAnswer,
     ended: Ended,
   ): void;
-  /** Serves a request about a stored object, in the same way. */
   serveObject(
     exchange: Exchange,
     route: ObjectRoute,
@@ -73,7 +72,6 @@ export interface EdgeDeps extends RequestBodiesDeps {
   settle(exchange: Exchange, method: string): void;
 }
 
-/** Receives the end of an exchange. */
 interface Ended {
   resolve(): void;
   reject(error: unknown): void;

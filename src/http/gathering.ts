@@ -4,9 +4,7 @@ import { Buffer } from 'node:buffer';
 import type { MemoryLease } from '../core/memory-lease.ts';
 import { atOnce, timeSliced } from '../lib/time-slices.ts';
 
-/** Collects the pieces of one body. */
 export interface Gathering {
-  /** Adds a piece; false where there is no memory for it. */
   add(chunk: Buffer): boolean;
   /** Returns the whole body and forgets it; called once. Returns no promise for a short body. */
   whole(): Buffer | Promise<Buffer>;

@@ -14,14 +14,11 @@ import { removeStaleSocket, setSocketAccess, toSocketFault } from './socket-file
 /** Where the listener accepts connections: a port, a Unix socket, or both. */
 export interface Listening {
   readonly tcp: AddressInfo | undefined;
-  /** The path of the Unix socket's file. */
   readonly socket: string | undefined;
 }
 
 export interface Listener {
-  /** Resolves once connections are accepted. */
   listen(): Promise<Listening>;
-  /** Adopts new timeouts, limits and certificates. */
   apply(settings: ServerSettings): void;
   /** Stops: accepts no connection, lets running requests finish, and closes the rest at the deadline. True if nothing was left. */
   drain(deadlineMs: number): Promise<boolean>;
@@ -59,7 +56,7 @@ export function createListener(
   };
   const socketServer = socket === undefined ? undefined : createWireServer(atSocket, toWireSettings(settings));
   const servers = [tcpServer, socketServer].filter((server) => server !== undefined);
-  // Before the TLS handshake, which costs more than the connection.
+  // The quota is checked before the TLS handshake, which costs more than the connection.
   const quota = new ConnectionQuota(servers, settings, log);
 
   async function drain(deadlineMs: number): Promise<boolean> {
@@ -147,7 +144,6 @@ async function listenAtSocket(server: Server, socket: SocketSettings): Promise<v
   await setSocketAccess(socket);
 }
 
-/** Closes the servers; also those that do not listen. */
 async function toClosed(servers: readonly WireServer[]): Promise<void> {
   await Promise.all(servers.map(({ server }) => new Promise<void>((resolve) => server.close(() => resolve()))));
 }

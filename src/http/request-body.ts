@@ -18,7 +18,6 @@ import type { Spool } from './spool.ts';
 import { diskFull, inMemoryBytes, tooLarge, UploadReading } from './upload-reading.ts';
 
 export interface RequestBodiesDeps {
-  /** The memory limit that request bodies share. */
   readonly bodyPool: MemoryPool;
   /** Storage of long forms on disk. `enter` reserves space: undefined where the key's share, or all of it, is used up. */
   readonly uploads: { readonly spool: Spool; enter(key: string): MemoryLease | undefined };
@@ -93,7 +92,7 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
     const { isJson, contentEncoding } = factsOf(request.fields);
     if (!isJson && exchange.clientApi?.takesAnyMediaType !== true) throw new GatewayError('unsupported_media_type');
     const coding = findCoding(contentEncoding);
-    // During the look-up of its key.
+    // The client may have left while its key was looked up.
     checkReadable(exchange, request);
     const limitBytes = server.bodyLimitBytes;
     const plan = { limitBytes, announcedBytes: announcedBytesOf(request, limitBytes), coding };
@@ -116,7 +115,7 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
     waiter: BodyWaiter,
   ): void {
     exchange.requestLease = lease;
-    // While it waited for memory.
+    // The client may have left while the request waited for memory.
     checkReadable(exchange, request);
     const link = linkOf(response);
     const whole = plan.coding === undefined ? request.takeWhole() : undefined;
@@ -146,7 +145,6 @@ export function createRequestBodies(deps: RequestBodiesDeps): RequestBodies {
   return { readBody, readJsonBody, takeJsonBody };
 }
 
-/** A body that is being read. */
 interface Reading {
   fail(error: GatewayError): boolean;
 }
@@ -158,7 +156,6 @@ function linkOf({ ends }: ServerAnswer): ClientLink {
 
 /** Notified when a connection has sent the answer, or its client has left: then ends the work for the client. */
 export class ClientLink implements AnswerEnd, BodyReader {
-  /** The reading of the request body, while it arrives. */
   #reading: Reading | undefined = undefined;
   readonly #exchange: Exchange;
 
@@ -199,7 +196,7 @@ type HeadFacts = ReturnType<typeof readFacts>;
 
 export function factsOf(fields: ServerRequest['fields']): HeadFacts {
   fields.facts ??= readFacts(fields);
-  // Written only here.
+  // Only this function stores something there.
   return fields.facts as HeadFacts;
 }
 

@@ -88,7 +88,7 @@ export const noAnthropicFiles =
 interface NamePath {
   readonly prefix: string;
   readonly suffix: string;
-  /** The name is an ID, of exactly one segment; a model's name may have several. */
+  /** True for an ID, of exactly one segment; a model's name may have several. */
   readonly isId: boolean;
   readonly match: (name: string) => RouteMatch;
 }
@@ -123,7 +123,6 @@ function twice(paths: string): TypeError {
   return new TypeError(`two routes or client APIs stand for the same path: ${paths}`);
 }
 
-/** All routes and endpoints that are served. */
 export interface Routes {
   readonly routes: readonly Route[];
   readonly objectRoutes: readonly ObjectRoute[];

@@ -23,7 +23,7 @@ export async function removeStaleSocket(path: string): Promise<void> {
     case 'taken':
       throw isTaken(path);
     case 'ECONNREFUSED': {
-      // Another process may have created a new one.
+      // Another process may have created a new socket file.
       const now = await statOf(path);
       if (now !== undefined && now.ino === found.ino && now.dev === found.dev) await unlink(path);
       return;
@@ -62,7 +62,7 @@ export async function setSocketAccess({ path, mode, owner, group }: SocketSettin
     await chmod(path, mode);
   } catch (error) {
     const code = codeOf(error);
-    // Removed while other workers still serve: new clients cannot reach them.
+    // The file was removed while other workers still serve: new clients cannot reach them.
     if (code === 'ENOENT') return;
     if (code === undefined) throw error;
     throw new SocketFileError(

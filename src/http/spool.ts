@@ -28,7 +28,7 @@ export function createSpool(directory: string): Spool {
       try {
         await unlink(path);
       } catch (error) {
-        // Another process that just started may have removed it first.
+        // Another process that just started may have removed the file first.
         if (!isGone(error)) {
           await file.close();
           throw error;
@@ -44,7 +44,7 @@ function clear(directory: string): void {
   try {
     entries = readdirSync(directory, { withFileTypes: true });
   } catch {
-    // Not needed yet; the first upload reports an unreadable directory.
+    // The directory is not needed yet; the first upload reports an unreadable one.
     return;
   }
   for (const entry of entries) {
@@ -63,7 +63,6 @@ export class SpoolFile {
     this.#file = file;
   }
 
-  /** Writes pieces at the end of the file, one after the other. */
   async append(pieces: readonly Buffer[]): Promise<void> {
     let wanted = 0;
     for (const piece of pieces) wanted += piece.length;

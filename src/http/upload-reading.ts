@@ -28,11 +28,8 @@ export interface UploadPlan {
   readonly boundary: string;
 }
 
-/** Where a form is kept. */
 export interface UploadStorage {
-  /** Lease of the memory for bodies. */
   readonly memory: MemoryLease;
-  /** Lease of disk space. */
   readonly disk: MemoryLease;
   readonly spool: Spool;
 }
@@ -94,14 +91,12 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#reader.onBodyRead(this.#receivedBytes);
     this.#gathering.drop();
     this.#waiting = [];
-    // Writes in progress are finished.
+    // Writes in progress are finished before the file is closed.
     this.#file?.close();
     this.#storage.disk.release();
     this.#request.resume();
     return true;
   }
-
-  // What the connection tells.
 
   onBody(chunk: Buffer): void {
     if (this.#reject === undefined) return;
@@ -132,8 +127,6 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.fail(toRefusal(fault));
   }
 
-  // What the form tells.
-
   onPart(head: PartHead, at: number): void {
     this.#head = head;
     this.#start = at;
@@ -161,8 +154,6 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#parts.push({ ...this.#head, start: this.#start, end: at, text });
     this.#text = undefined;
   }
-
-  // Where it is kept.
 
   /** Moves data received so far from memory to the file. */
   #leaveMemory(chunk: Buffer): void {
@@ -201,7 +192,7 @@ export class UploadReading implements RequestSink, MultipartSink {
       this.fail(unwritable(error));
     }
     this.#isWriting = false;
-    // It was refused while the file was opened.
+    // The form was refused while the file was opened.
     if (this.#reject === undefined) this.#file?.close();
     else this.#finishIfWhole();
   }

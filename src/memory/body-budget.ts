@@ -76,12 +76,11 @@ export class BodyBudget {
     if (this.waiting >= most) return 'full';
     const queue = this.#queueFor(waiter.bytes);
     queue.add(waiter);
-    // It may be the one that blocked the others.
+    // The removed waiter may be the one that blocked the others.
     this.#letIn(queue);
     return 'waiting';
   }
 
-  /** Removes a waiter from the queue, without a notification. */
   withdraw(waiter: LeaseWaiter): void {
     const queue = this.#queueFor(waiter.bytes);
     queue.remove(waiter);
@@ -208,7 +207,6 @@ class LeaseQueue {
     return this.#keys.has(key);
   }
 
-  /** How many requests of this key wait. */
   waitingOf(key: string): number {
     return this.#keys.get(key)?.size ?? 0;
   }

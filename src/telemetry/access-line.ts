@@ -144,7 +144,6 @@ export function isLogged(exchange: Exchange, { access }: LogSettings, nowMs: num
   return access.share > 0 && chance() < access.share;
 }
 
-/** Whether the request failed, even if the client did not notice. */
 function isError({ status, errorCode, errorCause, cut }: Exchange): boolean {
   return status >= 400 || cut || errorCode !== undefined || errorCause !== undefined;
 }

@@ -33,7 +33,7 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
       await store.report(node, await states(), drift(), await secretKeys());
       failing = false;
     } catch (error) {
-      // Only `postern models` depends on it; one warning is enough.
+      // Only `postern models` depends on the stored health, so one warning is enough.
       if (!failing) log.warn('the state of the targets could not be stored', { cause: String(error) });
       failing = true;
     }

@@ -19,7 +19,6 @@ import { toLineForm } from './log-forms.ts';
 export interface ProcessLog extends Log, DebugLog {
   /** Writes a request's access line, which has nothing of its text, headers, query or credential. */
   request(exchange: Exchange, method: string): void;
-  /** Adopts changed settings, as far as they can change at run time. */
   follow(settings: LogSettings): void;
   /** Reopens the log file, which may have been moved away. */
   reopen(): void;
@@ -32,7 +31,7 @@ export interface ProcessLog extends Log, DebugLog {
 /** Levels by the numbers of pino, a logging library. */
 const levels = { debug: 20, info: 30, warn: 40, error: 50 } as const;
 
-/** Mode of the log file: readable by the group, for log collectors. */
+/** Mode of the log file: the group may read it, for log collectors. */
 const fileMode = 0o640;
 
 /** How long a line may be buffered; the buffer is written before the process ends. */
@@ -59,7 +58,7 @@ interface Shared {
 export async function openLog(settings: LogSettings, shared?: Shared): Promise<ProcessLog> {
   if (settings.file === undefined) return createLog(1, settings, shared);
   try {
-    // A destination that could not open its file cannot be closed again.
+    // This reports a file that cannot be opened: the logging library could not close its destination again.
     closeSync(openSync(settings.file, 'a', fileMode));
   } catch (error) {
     throw new UserFault(`log.file: ${settings.file} cannot be written to (${codeOf(error) ?? reasonOf(error)})`);
@@ -109,7 +108,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
   let isFailing = false;
   const out = toDestination(dest, isShared, () => isPatient);
   const { flushSync } = out;
-  // A failed write must not end the process: it stays in memory for a while, and the next file may take it.
+  // A failed write must not end the process: the lines stay in memory for a while, and the next file may take them.
   out.on('error', (error: unknown) => {
     out.flushSync = giveUp;
     if (!isFailing) process.stderr.write(`postern: the log cannot be written: ${reasonOf(error)}\n`);
@@ -142,7 +141,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
     if (end === 0) return;
     const bytes = held.take(end);
     if (toForm === undefined) out.write(bytes);
-    // Each alone, as their other form may be longer, and together more than may be written at once.
+    // Each line alone, as its other form may be longer, and all together may be more than one write may hold.
     else for (const line of bytes.toString().split('\n').slice(0, -1)) write(line);
   };
   const at =
@@ -181,7 +180,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
     },
     async flush() {
       handOver();
-      // The first may leave as much as is not worth a write, and its error is reported.
+      // The first flush may leave as much as is not worth a write, and its error is reported.
       await Promise.race([flushed().then(flushed), wait(flushWithinMs, undefined, { ref: false })]);
       isPatient = false;
       out.flushSync = giveUp;

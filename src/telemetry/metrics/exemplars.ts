@@ -17,7 +17,6 @@ export interface Exemplar {
   readonly atS: number;
 }
 
-/** Exemplars of a histogram, by the index of the bucket. */
 type OfBuckets = readonly (Exemplar | null)[];
 
 /** Exemplars by metric, and then by labels as Prometheus writes them. */

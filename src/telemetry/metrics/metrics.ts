@@ -119,7 +119,7 @@ export function createMetrics({ routes, version }: MetricsDeps) {
 
   function requestCounts({ route, path, modelId, snapshot }: Exchange): RequestCounts {
     if (route !== undefined && modelId !== undefined) {
-      // A pattern's requests count for the pattern, whatever names clients use.
+      // Requests for a pattern's names count for the pattern, whatever names clients use.
       const model = snapshot.models.resolve(modelId)?.model;
       const counts = model === undefined ? undefined : countsOf(model).get(route);
       if (counts !== undefined) return counts;
@@ -168,7 +168,6 @@ export function createMetrics({ routes, version }: MetricsDeps) {
     began({ route }: Exchange): void {
       if (route !== undefined) inFlight[route.operation] = (inFlight[route.operation] ?? 0) + 1;
     },
-    /** Counts a request that has ended, with any result. */
     settled(exchange: Exchange): void {
       const { route, target, bill } = exchange;
       const nowMs = performance.now();
@@ -318,7 +317,6 @@ class NamedHolders {
 export class Gone {
   readonly #kept: number;
   #present: ReadonlySet<string> = new Set();
-  /** Removed names, the earliest removed first. */
   readonly #gone = new Set<string>();
 
   constructor(kept: number) {

@@ -17,7 +17,6 @@ export class Counter {
     return this.total;
   }
 
-  /** The sum of several counters. */
   static sum(cells: readonly Counter[]): number {
     let total = 0;
     for (const cell of cells) total += cell.total;
@@ -56,7 +55,6 @@ export class Histogram {
     return [...this.#counts];
   }
 
-  /** The sum of several histograms with the same bounds. */
   static sum(cells: readonly Histogram[]): number[] {
     const total: number[] = [];
     for (const cell of cells) {
@@ -129,7 +127,6 @@ class Family<T extends Counter | Histogram> {
     }
   }
 
-  /** The values of all children. It may pause at every `yield`. */
   *series(): Generator<undefined, Series, undefined> {
     const series: Series = {};
     for (const [labels, cell] of this.#children) {
@@ -188,7 +185,6 @@ export class Registry {
     return familyOf(this.#histograms, name).child(values);
   }
 
-  /** Drops every child whose label has one of these values. */
   forget(label: string, values: ReadonlySet<string>): void {
     if (values.size === 0) return;
     for (const family of [...this.#counters.values(), ...this.#histograms.values()]) family.forget(label, values);

@@ -93,7 +93,6 @@ function toBuckets({ value, ...point }: Point, { buckets }: Definition): Histogr
 const label = /([a-z_]+)="((?:[^"\\]|\\.)*)"/g;
 const escapes: Readonly<Record<string, string>> = { '\\n': '\n', '\\"': '"', '\\\\': '\\' };
 
-/** Attributes from labels as written for Prometheus. */
 export function attributesIn(labels: string): Attributes {
   const attributes: Attributes = {};
   for (const [, name = '', value = ''] of labels.matchAll(label)) {

@@ -35,7 +35,6 @@ export async function openTelemetry(settings: ExportSettings, deps: TelemetryDep
   const tracer = settings.traces ? await openTraces(settings, deps, teller, closers) : undefined;
   if (settings.metrics) await openMetrics(settings, deps, teller, { closers, fault });
   return {
-    /** Records traces; undefined where none are exported. */
     tracer,
     /** Exports the remaining data, within a short time, as the process is about to end. */
     async close(): Promise<void> {

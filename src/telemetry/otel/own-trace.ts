@@ -10,7 +10,6 @@ export interface TracedCall {
   readonly call: object;
   readonly spanId: string;
   readonly target: Target;
-  /** Start on the monotonic clock. */
   readonly startedMs: number;
   /** End on the monotonic clock; 0 while the call runs. */
   endedMs: number;
@@ -31,7 +30,7 @@ export class OwnTrace implements ExchangeTrace {
   constructor(parent: TraceParent | undefined, state: string | undefined, decide: () => boolean) {
     this.traceId = parent?.traceId ?? createTraceId();
     this.parent = parent;
-    // A state has no meaning without its parent.
+    // A trace state has no meaning without its parent.
     this.#state = parent === undefined ? undefined : state;
     this.#decide = decide;
   }

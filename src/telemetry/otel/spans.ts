@@ -10,7 +10,7 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
 
-/** Describes which service sends the spans. */
+/** Describes the service that sends the spans. */
 export interface Teller {
   readonly resource: Resource;
   readonly instrumentationScope: InstrumentationScope;
@@ -147,7 +147,6 @@ interface SpanFacts extends Pick<ReadableSpan, 'name' | 'kind' | 'status' | 'att
   readonly endMs: number;
 }
 
-/** A finished span in the form that the exporter reads. */
 function toSpan(
   { resource, instrumentationScope }: Teller,
   { context, parent, startMs, endMs, ...facts }: SpanFacts,
