@@ -18,7 +18,7 @@ import { insertNew } from './ledger/ledger-insert.ts';
 import type { Schema } from './schema.ts';
 
 /** Another node takes over a response that was not polled for this time; a live node polls well within it. */
-const handsMs = 60_000;
+const takenOverAfterMs = 60_000;
 
 export function createBackgroundStore(
   db: Kysely<Schema>,
@@ -28,7 +28,7 @@ export function createBackgroundStore(
 ): BackgroundStore {
   return {
     async add({ estimate, end: _, ...answer }, node, dueAtMs) {
-      const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + handsMs };
+      const hands = { due_at: dueAtMs, node, node_until: clock.nowMs() + takenOverAfterMs };
       const row = { ...toRow(answer), asking: JSON.stringify(estimate), ended: null, ...hands };
       await insertNew(quick, table, [row]);
     },
@@ -71,7 +71,7 @@ export function createBackgroundStore(
     },
 
     async postpone({ id, upstream }, node, dueAtMs) {
-      const nodeUntil = Math.max(clock.nowMs(), dueAtMs) + handsMs;
+      const nodeUntil = Math.max(clock.nowMs(), dueAtMs) + takenOverAfterMs;
       await db
         .updateTable(table)
         .set({ due_at: dueAtMs, node_until: nodeUntil })

@@ -12,8 +12,7 @@ import type { Schema } from '../schema.ts';
 import { compareTexts, isSqlite } from './ledger-insert.ts';
 import { dayMs, hourMs, toConditions } from './ledger-rows.ts';
 
-/** The latest time that a Date can hold. */
-const lastMs = 8_640_000_000_000_000;
+const latestDateMs = 8_640_000_000_000_000;
 
 interface Part {
   readonly table: 'usage_hours' | 'usage_days';
@@ -89,8 +88,8 @@ function toParts(
     throw new RangeError('"status" is not kept in the sums; filter by outcome, or page through the rows.');
   }
   const from = Math.floor(Math.max(fromMs, 0) / hourMs) * hourMs;
-  const to = toMs > lastMs ? Number.POSITIVE_INFINITY : Math.ceil(toMs / hourMs) * hourMs;
-  if (from > lastMs) return [];
+  const to = toMs > latestDateMs ? Number.POSITIVE_INFINITY : Math.ceil(toMs / hourMs) * hourMs;
+  if (from > latestDateMs) return [];
   const firstDay = Math.ceil(from / dayMs) * dayMs;
   const lastDay = Math.floor(to / dayMs) * dayMs;
   const parts: Part[] =

@@ -32,8 +32,7 @@ export interface SeriesPlan {
 }
 
 const mostSteps = 1_500;
-/** Limit of daily steps, if the query sets none. */
-const mostOfDays = 400;
+const defaultMostDays = 400;
 /** Step lengths, each with the longest time range for which it is used. */
 const steps = [
   { upToMs: 2 * hourMs, stepMs: minuteMs },
@@ -68,7 +67,7 @@ export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const toMs = Math.max(ceilTo(query.toMs, endMs), fromMs + endMs);
   const isLongDetail = section === 'detail' && lengthMs > longestOfDetailMs;
   const isLongKeys = section === 'keys' && filtered.length === 0 && lengthMs > longestOfKeysMs;
-  const suited = steps.find(({ upToMs }) => lengthMs <= upToMs)?.stepMs ?? ceilTo(lengthMs / mostOfDays, dayMs);
+  const suited = steps.find(({ upToMs }) => lengthMs <= upToMs)?.stepMs ?? ceilTo(lengthMs / defaultMostDays, dayMs);
   const isOfDays = lengthMs > longestOfHoursMs || isLongDetail || isLongKeys;
   const isWide = section === 'detail' && filtered.length === 0 && lengthMs > longestOfWideMs;
   const leastMs = isOfDays ? dayMs : isWide ? hourMs : endMs;
