@@ -11,8 +11,7 @@ import type { ProxyRule } from './connections/proxy-rule.ts';
 
 const longestBytes = 256 * 1024;
 const connectMs = 5_000;
-/** Limit of connections to one origin. */
-const connections = 4;
+const connectionsPerOrigin = 4;
 const wheelStepMs = 100;
 
 export interface SmallPost {
@@ -25,7 +24,7 @@ export interface SmallPost {
 
 /** `patienceMs`: limit of the time from the call to the last byte of its answer. */
 export function createSmallPost(proxyFor?: ProxyRule, patienceMs = 10_000): SmallPost {
-  const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections });
+  const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections: connectionsPerOrigin });
 
   return {
     async post(url, headers, body, addresses) {

@@ -28,8 +28,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   #endpoint: Endpoint | undefined = undefined;
   #tried: readonly Endpoint[] = [];
   #ticket = 0;
-  /** Whether a byte of the request was sent to this endpoint. */
-  #started = false;
+  #hasSentBytes = false;
   #isJudged = false;
   #hasAnswer = false;
   #isOver = false;
@@ -55,7 +54,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     const endpoint = request === undefined || this.#isOver ? undefined : this.#set.choose(this.#tried, nowMs);
     if (endpoint === undefined || request === undefined || this.#reader === undefined) return false;
     this.#endpoint = endpoint;
-    this.#started = false;
+    this.#hasSentBytes = false;
     this.#isJudged = false;
     this.#ticket = endpoint.circuit.begin(nowMs);
     endpoint.inFlight += 1;
@@ -70,7 +69,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   // Events of the connection.
 
   onStart(): void {
-    this.#started = true;
+    this.#hasSentBytes = true;
     this.#reader?.onStart();
   }
 
@@ -113,15 +112,15 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     const endpoint = this.#judge();
     if (endpoint === undefined) return false;
     const nowMs = performance.now();
-    const isStale = this.#started && isStaleConnection(error);
+    const isStale = this.#hasSentBytes && isStaleConnection(error);
     if (isStale) endpoint.circuit.abandoned(this.#ticket);
     else this.#set.broke(endpoint, this.#ticket, reasonOf(error), nowMs);
-    const mayRepeat = !this.#started || (isStale && !this.#isOnce);
+    const mayRepeat = !this.#hasSentBytes || (isStale && !this.#isOnce);
     if (mayRepeat) {
       endpoint.inFlight -= 1;
       this.#endpoint = undefined;
       this.#tried = [...this.#tried, endpoint];
-      const sinceMs = this.#started ? undefined : this.#reader?.call?.waitsSinceMs;
+      const sinceMs = this.#hasSentBytes ? undefined : this.#reader?.call?.waitsSinceMs;
       if (this.#send()) {
         if (this.#reader?.call !== undefined && sinceMs !== undefined) this.#reader.call.waitsSinceMs = sinceMs;
         return true;

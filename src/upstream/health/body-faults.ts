@@ -4,8 +4,7 @@
 const provingInARow = 3;
 
 export class BodyFaults {
-  /** The first request body that failed since the last success. */
-  #body: string | undefined = undefined;
+  #firstFailedBody: string | undefined = undefined;
   /** Whether a second body has failed too. */
   #isProven = false;
   /** How often the request body that failed first was answered with 503 or 529. */
@@ -14,8 +13,8 @@ export class BodyFaults {
   /** How many failures to count now. They count, earlier ones too, once two bodies failed, or one got 503 or 529 (`isUnavailable`) three times. */
   weigh(body: string, isUnavailable: boolean): number {
     if (this.#isProven) return 1;
-    if (this.#body === undefined || this.#body === body) {
-      this.#body = body;
+    if (this.#firstFailedBody === undefined || this.#firstFailedBody === body) {
+      this.#firstFailedBody = body;
       if (!isUnavailable) return 0;
       this.#unavailable += 1;
       if (this.#unavailable === provingInARow) return provingInARow;
@@ -32,11 +31,11 @@ export class BodyFaults {
 
   /** Whether only this body has failed, with 503 or 529. */
   isOnly(body: string): boolean {
-    return !this.#isProven && this.#unavailable > 0 && this.#body === body;
+    return !this.#isProven && this.#unavailable > 0 && this.#firstFailedBody === body;
   }
 
   clear(): void {
-    this.#body = undefined;
+    this.#firstFailedBody = undefined;
     this.#isProven = false;
     this.#unavailable = 0;
   }
@@ -44,7 +43,7 @@ export class BodyFaults {
   /** Removes a failure that was the request's fault. `weight`: how many failures it counted as. */
   excuse(body: string, weight: number): void {
     if (weight === 2) this.#isProven = false;
-    else if (!this.#isProven && this.#body === body) this.clear();
+    else if (!this.#isProven && this.#firstFailedBody === body) this.clear();
   }
 
   /** Forgets the 503 and 529 of the first body, whose fault they were. A second failing body still proves that the service fails. */

@@ -8,8 +8,7 @@ export class RecentCalls {
   readonly #parts: number;
   #calls = none;
   #failed = none;
-  /** Number of the newest part, counted from the beginning of the clock. */
-  #part = 0;
+  #newestPart = 0;
   wasCalled = false;
 
   /** The default is the last five minutes, which are displayed. */
@@ -44,7 +43,7 @@ export class RecentCalls {
   /** Removes this number of failed calls, the newest first. */
   takeBack(failures: number): void {
     let left = failures;
-    for (let part = this.#part; left > 0 && part >= 0 && part > this.#part - this.#parts; part -= 1) {
+    for (let part = this.#newestPart; left > 0 && part >= 0 && part > this.#newestPart - this.#parts; part -= 1) {
       const at = part % this.#parts;
       const taken = Math.min(left, this.#failed[at] ?? 0);
       this.#failed[at] = (this.#failed[at] ?? 0) - taken;
@@ -72,10 +71,10 @@ export class RecentCalls {
 
   #goTo(nowMs: number): number {
     const part = Math.floor(nowMs / this.#partMs);
-    if (part - this.#part >= this.#parts) this.clear();
-    else for (let next = this.#part + 1; next <= part; next += 1) this.#empty(next % this.#parts);
-    this.#part = Math.max(part, this.#part);
-    return this.#part % this.#parts;
+    if (part - this.#newestPart >= this.#parts) this.clear();
+    else for (let next = this.#newestPart + 1; next <= part; next += 1) this.#empty(next % this.#parts);
+    this.#newestPart = Math.max(part, this.#newestPart);
+    return this.#newestPart % this.#parts;
   }
 
   #empty(at: number): void {

@@ -44,7 +44,6 @@ export class Slots {
   readonly #bulk = new FairQueue<SlotWaiter>();
   /** When each interactive call began to wait, in order; all may wait for the same time. Bulk calls wait until their deadline. */
   readonly #sinceMs = new Map<SlotWaiter, number>();
-  /** One timer for all waiting calls. */
   #timer: NodeJS.Timeout | undefined = undefined;
   #reservedTimer: NodeJS.Timeout | undefined = undefined;
   #isAdmitting = false;
