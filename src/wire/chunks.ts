@@ -34,8 +34,7 @@ export class ChunkReader {
   #extensionBytes = 0;
   #extensionPart: ExtensionPart = 'semicolon';
   #held: Buffer = nothing;
-  /** Short pieces that were not passed on yet. */
-  #small: Buffer[] = [];
+  #pendingSmall: Buffer[] = [];
 
   constructor(sink: BodySink) {
     this.#sink = sink;
@@ -87,7 +86,7 @@ export class ChunkReader {
 
   #pass(piece: Buffer): void {
     if (piece.length < smallBytes) {
-      this.#small.push(piece);
+      this.#pendingSmall.push(piece);
       return;
     }
     this.#passSmall();
@@ -95,10 +94,10 @@ export class ChunkReader {
   }
 
   #passSmall(): void {
-    const small = this.#small;
+    const small = this.#pendingSmall;
     const [first] = small;
     if (first === undefined) return;
-    this.#small = [];
+    this.#pendingSmall = [];
     this.#sink.onBody(small.length === 1 ? first : Buffer.concat(small));
   }
 

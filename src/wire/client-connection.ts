@@ -40,8 +40,7 @@ const keepAliveMarginMs = 1_000;
 /** A server that closes a connection this soon after an answer does not keep connections. */
 const earlyMs = 1_000;
 const beginning = Buffer.from('HTTP/1.');
-/** Offset of the first digit of the status. */
-const statusAt = 9;
+const firstStatusDigitAt = 9;
 const digitOne = 0x31;
 const nothing = Buffer.alloc(0);
 
@@ -61,8 +60,7 @@ export class ClientConnection implements CallHolder, Timed {
   #call: ClientCall | undefined = undefined;
   #served = false;
   #freeAtMs = 0;
-  /** When the last bytes arrived. */
-  #readAtMs = 0;
+  #lastBytesAtMs = 0;
   #paused = false;
 
   // State of the request that is being sent.
@@ -70,8 +68,7 @@ export class ClientConnection implements CallHolder, Timed {
   #pieces: readonly Piece[] = [];
   #pieceAt = 0;
   #offset = 0;
-  /** Whether a stored slice of the body is being read. */
-  #isReading = false;
+  #isReadingSlice = false;
 
   // State of the answer that is being read.
   #sawByte = false;
@@ -192,7 +189,7 @@ export class ClientConnection implements CallHolder, Timed {
   }
 
   #nextSlice(): Buffer | 'later' | undefined {
-    if (this.#isReading) return 'later';
+    if (this.#isReadingSlice) return 'later';
     let piece = this.#pieces[this.#pieceAt];
     while (piece !== undefined && this.#offset >= piece.length) {
       this.#pieceAt += 1;
@@ -210,7 +207,7 @@ export class ClientConnection implements CallHolder, Timed {
   }
 
   #readSlice(piece: StoredPiece): void {
-    this.#isReading = true;
+    this.#isReadingSlice = true;
     piece.read(this.#offset, sliceBytes).then(
       (slice) => this.#sendSlice(slice),
       (error: unknown) => {
@@ -224,7 +221,7 @@ export class ClientConnection implements CallHolder, Timed {
   #sendSlice(slice: Buffer): void {
     // The call is over: its answer came before all was sent, or its client left. Both end the connection.
     if (this.#phase === 'closed') return;
-    this.#isReading = false;
+    this.#isReadingSlice = false;
     this.#offset += slice.length;
     if (this.#socket.write(slice)) this.#writeOn();
   }
@@ -232,7 +229,7 @@ export class ClientConnection implements CallHolder, Timed {
   // Reading.
 
   #onData(chunk: Buffer): void {
-    this.#readAtMs = performance.now();
+    this.#lastBytesAtMs = performance.now();
     this.#read(chunk);
   }
 
@@ -249,7 +246,7 @@ export class ClientConnection implements CallHolder, Timed {
         this.#readChunks(chunk);
         break;
       case 'to-end':
-        this.#call?.handler.onBody(chunk, this.#readAtMs);
+        this.#call?.handler.onBody(chunk, this.#lastBytesAtMs);
         break;
       case 'idle':
         // The server sent bytes although no call is waiting for an answer.
@@ -275,7 +272,7 @@ export class ClientConnection implements CallHolder, Timed {
     }
     if (!this.#sawAnswer && this.#lookAtBeginning()) {
       this.#sawAnswer = true;
-      call?.handler.onFirstByte(this.#readAtMs);
+      call?.handler.onFirstByte(this.#lastBytesAtMs);
     }
     // The call was given up, or the answer was refused.
     if (this.#call === undefined || !isWhole) return nothing;
@@ -309,7 +306,7 @@ export class ClientConnection implements CallHolder, Timed {
       this.#refuse('The answer does not begin as one of HTTP/1 does.');
       return false;
     }
-    return bytes.length > statusAt && bytes[statusAt] !== digitOne;
+    return bytes.length > firstStatusDigitAt && bytes[firstStatusDigitAt] !== digitOne;
   }
 
   #beginBody(bodyBytes: number | 'chunked' | 'to-end'): void {
@@ -329,7 +326,7 @@ export class ClientConnection implements CallHolder, Timed {
     const moreBytes = chunk.length - this.#leftBytes;
     const piece = moreBytes > 0 ? chunk.subarray(0, this.#leftBytes) : chunk;
     this.#leftBytes -= piece.length;
-    call?.handler.onBody(piece, this.#readAtMs);
+    call?.handler.onBody(piece, this.#lastBytesAtMs);
     if (this.#leftBytes === 0 && this.#call === call) this.#finish(moreBytes, []);
   }
 
@@ -343,7 +340,7 @@ export class ClientConnection implements CallHolder, Timed {
   }
 
   onBody(piece: Buffer): void {
-    this.#call?.handler.onBody(piece, this.#readAtMs);
+    this.#call?.handler.onBody(piece, this.#lastBytesAtMs);
   }
 
   /** Ends the call, as the answer is complete; `moreBytes` is the number of bytes after it. */
@@ -353,7 +350,7 @@ export class ClientConnection implements CallHolder, Timed {
     this.#chunks = undefined;
     this.#served = true;
     // Unasked bytes, a body that was not wanted whole, and an old connection end the connection; the answer stands.
-    const nowMs = this.#readAtMs;
+    const nowMs = this.#lastBytesAtMs;
     if (moreBytes > 0 || this.#isSending || this.#keepAliveMs === 0 || nowMs >= this.#agesAtMs) {
       this.#close();
     } else {

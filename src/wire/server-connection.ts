@@ -40,7 +40,6 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #state: State = 'open';
   #request: ServerRequest | undefined = undefined;
   #answer: ServerAnswer | undefined = undefined;
-  /** The body of the request, if it has one. */
   #body: IncomingBody | undefined = undefined;
   /** Bytes that were not read yet: of a body without a reader, or of the next request. */
   readonly #held = new ByteHold();
