@@ -8,10 +8,8 @@ import { plainName } from '../lib/multipart/part-head.ts';
 import { refusedModel } from '../plan/other-models.ts';
 import type { NamedModel, NameSpan, Question, QuestionReader } from '../plan/question.ts';
 
-/** Longest model name that is read from a form. */
-const longestNameBytes = 1_024;
-/** Limit of a file's name in messages. */
-const longestFilename = 256;
+const longestModelNameBytes = 1_024;
+const longestShownFilename = 256;
 
 /** The part that names the model; `mayBeMissing`: the path names the model too, so that the part is optional. */
 interface ModelPart {
@@ -89,7 +87,7 @@ function plainTextFault(
   if (filename !== undefined) return 'came as a file';
   if (namesEncoding) return 'has a Content-Transfer-Encoding';
   if (!isPlainText(contentType)) return 'has a Content-Type that is not text/plain in UTF-8';
-  if (text === undefined || text.length > longestNameBytes) return 'is longer than any name';
+  if (text === undefined || text.length > longestModelNameBytes) return 'is longer than any name';
   return isUtf8(text) ? undefined : 'is no UTF-8';
 }
 
@@ -121,7 +119,7 @@ function toJson(parts: readonly FormPart[]): string {
 
 function toValue({ filename, start, end, text }: FormPart): string {
   if (filename !== undefined) {
-    return JSON.stringify({ filename: toText(filename.slice(0, longestFilename)), bytes: end - start });
+    return JSON.stringify({ filename: toText(filename.slice(0, longestShownFilename)), bytes: end - start });
   }
   return text === undefined ? `"(${end - start} bytes)"` : JSON.stringify(text.toString());
 }

@@ -2,8 +2,7 @@
 
 /** Limit of responses that are read on at the same time, in one process. */
 const mostCalls = 256;
-/** Longest time for each response. */
-const longestMs = 1_000;
+const longestPerResponseMs = 1_000;
 
 export class DrainPool {
   #count = 0;
@@ -15,7 +14,7 @@ export class DrainPool {
       return () => undefined;
     }
     this.#count += 1;
-    const timer = setTimeout(giveUp, longestMs);
+    const timer = setTimeout(giveUp, longestPerResponseMs);
     return () => {
       clearTimeout(timer);
       this.#count -= 1;

@@ -8,11 +8,11 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 
-/** Wait before the next try, where no wait was given. */
-const shortestMs = 20;
+const shortestWaitMs = 20;
+/** Assumed wait where an upstream gives none. */
 const unknownMs = 1_000;
-/** Longest wait that an upstream may ask for; a longer one is cut to this. */
-const longestMs = 60_000;
+/** A longer wait that an upstream asks for is cut to this. */
+const longestWaitMs = 60_000;
 
 /** Whether a request may wait: the model or one of its upstreams is configured to pace calls. */
 export const mayPace = ({ routePlan, resolved }: Plan): boolean =>
@@ -70,7 +70,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
     if (this.#paceMs(upstream) === 0) return;
     this.refusals += 1;
     this.#refusedBy = upstream;
-    this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestMs) });
+    this.denied(upstream, { limit: upstream.id, retryAfterMs: Math.min(retryAfterMs, longestWaitMs) });
   }
 
   /** Notes that the request tries an upstream, which may be another than the one it waited for. */
@@ -107,7 +107,7 @@ export class RateWait extends CallerCall implements PacedCall, ClientWork {
       this.#resolve = resolve;
       this.#client.work = this;
       this.#deadline = setTimeout(() => this.#end('too-late'), Math.max(0, leftMs));
-      pacing.wait(this, Math.max(shortestMs, retryAfterMs));
+      pacing.wait(this, Math.max(shortestWaitMs, retryAfterMs));
     });
   }
 

@@ -52,8 +52,7 @@ interface TranslatedDeps {
   readonly declaredWidth: number | undefined;
 }
 
-/** Limit of the calls for one request that run at the same time. */
-const atATime = 8;
+const mostCallsAtOnce = 8;
 
 export class TranslatedCalls implements ClientWork {
   readonly #call: Call;
@@ -69,12 +68,10 @@ export class TranslatedCalls implements ClientWork {
   readonly #allowance: Allowance;
   readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
-  /** Length in bytes of each answer. */
-  readonly #lengths: number[] = [];
+  readonly #answerBytes: number[] = [];
   /** Numbers of calls that were sent, and whose answers were not waited for. */
   readonly #unheard = new Set<number>();
-  /** The number of the request that is sent next. */
-  #next = 0;
+  #nextIndex = 0;
   #underWay = 0;
   readonly #helpers: Promise<void>[] = [];
   /** The first answer, whose head is used for all. */
@@ -161,7 +158,7 @@ export class TranslatedCalls implements ClientWork {
   }
 
   #getHelp(transport: Transport): void {
-    while (this.#isLeft && this.#underWay < atATime) {
+    while (this.#isLeft && this.#underWay < mostCallsAtOnce) {
       const slot = this.#lease.enterAgain();
       if (slot === undefined) return;
       this.#helpers.push(this.#help(slot, transport));
@@ -176,8 +173,8 @@ export class TranslatedCalls implements ClientWork {
   }
 
   async #askNext(transport: Transport): Promise<void> {
-    const index = this.#next;
-    this.#next += 1;
+    const index = this.#nextIndex;
+    this.#nextIndex += 1;
     this.#underWay += 1;
     const answer = await this.#ask(index, transport);
     this.#underWay -= 1;
@@ -185,7 +182,7 @@ export class TranslatedCalls implements ClientWork {
   }
 
   get #isLeft(): boolean {
-    return this.#outcome === undefined && this.#next < this.#conversation.requests.length;
+    return this.#outcome === undefined && this.#nextIndex < this.#conversation.requests.length;
   }
 
   /** Sends one request and reads its whole answer; undefined if this ends all. Never rejects. */
@@ -229,7 +226,7 @@ export class TranslatedCalls implements ClientWork {
     }
     const meant = this.#statusMeantBy(body, read);
     this.#bytes = body;
-    this.#lengths[index] = body.length;
+    this.#answerBytes[index] = body.length;
     if (meant === undefined) return { body: read, headers: answer.headers };
     this.#endWith({ kind: 'answered', answer: this.#made(meant, answer, body) });
     return undefined;
@@ -379,7 +376,7 @@ export class TranslatedCalls implements ClientWork {
         requests.length,
       );
       call.outcome = answer === undefined ? 'aborted' : 'ok';
-      call.responseBytes = this.#lengths[index] ?? 0;
+      call.responseBytes = this.#answerBytes[index] ?? 0;
       owed.push(call);
     }
     return owed.length === 0 ? undefined : owed;

@@ -44,8 +44,7 @@ async function sameIn(question: Question, route: Route, others: readonly OtherMo
   });
 }
 
-/** Limit of the tries that are recorded over all parts of a request. */
-const mostTries = 64;
+const mostRecordedTries = 64;
 
 export class PartCall implements PartWork {
   readonly outcome: Promise<PartOutcome>;
@@ -141,7 +140,7 @@ export class PartCall implements PartWork {
       whole.attempts += exchange.attempts;
       // Parts wait at the same time, so that the longest wait counts.
       whole.queuedMs = Math.max(whole.queuedMs, exchange.queuedMs);
-      whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostTries - whole.tries.length)));
+      whole.tries.push(...exchange.tries.slice(0, Math.max(0, mostRecordedTries - whole.tries.length)));
       whole.target ??= exchange.target;
       if (exchange.repeatedCredential) whole.repeatedCredential = true;
     }

@@ -8,8 +8,7 @@ import type { Answer, Failure } from '../../core/outcome.ts';
 import { codingsOf } from '../../lib/raw-headers.ts';
 import type { Plan } from '../../plan/planned-call.ts';
 
-/** A longer answer is not compared. */
-const mostBytes = 8 * 1024 * 1024;
+const mostComparedBytes = 8 * 1024 * 1024;
 
 /** Returns the answer, which is copied while it is read; or the answer itself where nothing is compared. */
 export function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
@@ -39,7 +38,7 @@ class CopiedAnswer extends PassingAnswer {
 
   override onChunk(chunk: Buffer): boolean {
     this.#bytes += chunk.length;
-    if (this.#bytes > mostBytes) this.#chunks = undefined;
+    if (this.#bytes > mostComparedBytes) this.#chunks = undefined;
     this.#chunks?.push(chunk);
     return this.handOn(chunk);
   }
@@ -54,7 +53,7 @@ class CopiedAnswer extends PassingAnswer {
   }
 
   async #compare(bytes: Buffer): Promise<void> {
-    const decoded = await decodeAll(bytes, codingsOf(this.headers), mostBytes);
+    const decoded = await decodeAll(bytes, codingsOf(this.headers), mostComparedBytes);
     if (decoded !== undefined) this.#drift.compare(this.#plan.exchange, this.#body, decoded);
   }
 }

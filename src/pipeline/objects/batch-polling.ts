@@ -45,8 +45,7 @@ const longestMs = 8 * 86_400_000;
 const longestDocumentBytes = 1024 ** 2;
 /** Longest line in an output file that is read; a longer one is billed by its estimate. */
 const longestLineBytes = 32 * 1024 ** 2;
-/** Time limit for reading a whole output file. */
-const filePatienceMs = 3_600_000;
+const wholeFileTimeoutMs = 3_600_000;
 
 export type Batches = Poller<BatchEnd>;
 
@@ -155,7 +154,7 @@ async function countFile(
   deps: BatchPollingDeps,
 ): Promise<number | Missing> {
   const behind = `/${encodeURIComponent(id)}/content`;
-  const got = await get(answer, location, location.upstream.filesPath, behind, deps, filePatienceMs);
+  const got = await get(answer, location, location.upstream.filesPath, behind, deps, wholeFileTimeoutMs);
   if (typeof got === 'string') return got;
   const reader = new LineReader(longestLineBytes);
   let bytes = 0;

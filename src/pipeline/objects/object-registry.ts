@@ -32,7 +32,7 @@ export class ObjectRegistry {
   #waiting: Writing[] = [];
   #isWriting = false;
 
-  constructor({ store, deadlineMs = patienceMs, maxEntries = 10_000 }: RegistryDeps) {
+  constructor({ store, deadlineMs = storeTimeoutMs, maxEntries = 10_000 }: RegistryDeps) {
     this.#store = store;
     this.#deadlineMs = deadlineMs;
     this.#maxEntries = maxEntries;
@@ -119,11 +119,10 @@ export class ObjectRegistry {
   }
 }
 
-/** How long a request waits for an answer of the store. */
-const patienceMs = 1_000;
+const storeTimeoutMs = 1_000;
 
 /** Waits for the store; throws `store_unavailable` after the deadline or a failure, with `what` in the message. */
-export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = patienceMs): Promise<T> {
+export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = storeTimeoutMs): Promise<T> {
   const tooLate = (): Error => new Error(`The store did not answer within ${deadlineMs} ms.`);
   try {
     return await beforeDeadline(work, deadlineMs, tooLate);

@@ -108,7 +108,6 @@ export interface Listing {
   readonly limit: { readonly standard: number; readonly most: number };
 }
 
-/** Number of rows that are read from the store at a time. */
 const rowsAtOnce = 500;
 
 /** Answers a list from the store only: the upstream's list would include other owners. */

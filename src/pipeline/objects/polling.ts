@@ -46,8 +46,7 @@ export interface PollingDeps {
 
 /** Pause between polls: the first poll follows after it, later ones after a fifth of the response's age, but no sooner. */
 const standardEveryMs = 2_000;
-/** How long a response stays assigned to a node after each poll. */
-const handsMs = 60_000;
+const assignedAfterPollMs = 60_000;
 const mostAtOnce = 20;
 const longestPauseMs = 30_000;
 /** Where a poll takes longer than this at the end of the process, it is left to another process. */
@@ -135,7 +134,7 @@ export class Poller<End extends object> {
   async #look(): Promise<void> {
     try {
       const most = mostAtOnce + this.#looks.size;
-      const answers = await this.#what.store.claim(this.#node, { handsMs, most });
+      const answers = await this.#what.store.claim(this.#node, { handsMs: assignedAfterPollMs, most });
       for (const answer of answers) {
         const name = nameOf(answer);
         if (!this.#looks.has(name)) this.#looks.set(name, this.#follow(answer, name));
@@ -151,7 +150,7 @@ export class Poller<End extends object> {
     const { store } = this.#what;
     const hold = setInterval(() => {
       store.postpone(answer, this.#node, this.#deps.clock.nowMs()).catch((error) => this.#failed(error));
-    }, handsMs / 3);
+    }, assignedAfterPollMs / 3);
     try {
       await this.#lookAt(answer);
       this.#isFailing = false;

@@ -27,8 +27,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
   #heldBytes = 0;
   #isWriting = false;
   #isOver = false;
-  /** The receiver of the answer accepts more pieces. */
-  #isOpen = true;
+  #acceptsPieces = true;
 
   constructor(answer: Answer, ids: StoredIds, record: (names: readonly StoredName[]) => Promise<void>) {
     super(answer);
@@ -49,11 +48,11 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
   override take(sink: AnswerSink): void {
     this.sink = sink;
     this.#handOn();
-    if (this.#isOpen && !this.#isWriting) this.answer.resume();
+    if (this.#acceptsPieces && !this.#isWriting) this.answer.resume();
   }
 
   override resume(): void {
-    this.#isOpen = true;
+    this.#acceptsPieces = true;
     if (!this.#isWriting) this.answer.resume();
   }
 
@@ -70,7 +69,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
   override onChunk(chunk: Buffer): boolean {
     this.#take({ kind: 'chunk', chunk });
     if (this.#isWriting) return false;
-    return this.sink === undefined ? this.#heldBytes < mostHeldBytes : this.#isOpen;
+    return this.sink === undefined ? this.#heldBytes < mostHeldBytes : this.#acceptsPieces;
   }
 
   override onEnd(trailers: readonly string[]): void {
@@ -106,7 +105,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
         if (this.#isOver) return;
         this.#release(piece);
         this.#read();
-        if (!this.#isWriting && this.#isOpen) this.answer.resume();
+        if (!this.#isWriting && this.#acceptsPieces) this.answer.resume();
       },
       (error: unknown) => this.#fail(error),
     );
@@ -128,7 +127,7 @@ export class RecordedAnswer extends PassingAnswer implements ClientWork {
     const { sink } = this;
     if (sink === undefined) return;
     for (let piece = this.#ready.shift(); piece !== undefined; piece = this.#ready.shift()) {
-      if (piece.kind === 'chunk') this.#isOpen = sink.onChunk(piece.chunk);
+      if (piece.kind === 'chunk') this.#acceptsPieces = sink.onChunk(piece.chunk);
       else if (piece.kind === 'end') sink.onEnd(piece.trailers);
       else sink.onBroken(piece.failure);
     }
