@@ -103,7 +103,14 @@ async function openGateway(
   closers.defer(() => log.close());
   const metrics = createMetrics({ routes, version });
   closers.defer(() => metrics.close());
-  const journal = await createJournal({ directory: '', node, durability: 'fast', clock, files: nowhere, segmentBytes });
+  const journal = await createJournal({
+    directory: '',
+    node,
+    durability: 'fast',
+    clock,
+    files: discardingFiles,
+    segmentBytes,
+  });
   closers.defer(() => journal.close());
   const alerts = { reached: (): void => undefined };
   const budgets = createLocalBudgets({ accountStore: store.budgets, node, clock, log, alerts });
@@ -133,8 +140,7 @@ function optimizeAfter(calls: number): void {
     setFlagsFromString(`--invocation-count-for-turbofan=${calls}`);
 }
 
-/** Journal files that discard what is written. */
-const nowhere: JournalFiles = {
+const discardingFiles: JournalFiles = {
   ...systemFiles,
   makeDirectory: () => undefined,
   list: () => [],

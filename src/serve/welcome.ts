@@ -30,8 +30,7 @@ const mostLines = 6;
 /** The first key as printed, or the file with it, which only the owner can read. */
 type KeyOutput = { readonly secret: string } | { readonly file: string };
 
-/** Printed where no model is configured yet. */
-const nextSteps: readonly string[] = [
+const stepsWithoutModels: readonly string[] = [
   'No model answers yet. Next, add an upstream and its models:',
   '  in the console: its page /setup tests the upstream, lists its models and makes the first call; or',
   '  in the configuration file: "postern init" writes one to start from, and a running gateway reads it again when it is saved.',
@@ -51,7 +50,7 @@ export function firstKeyLines(key: KeyOutput, baseUrl: string, snapshot: Snapsho
     if (model === undefined) continue;
     calls.push(toCurl(baseUrl + sample.path(model.id), key, sample.body(model.id)));
   }
-  const next = calls.length === 0 ? nextSteps : ['Try it (each line works as pasted):', ...calls];
+  const next = calls.length === 0 ? stepsWithoutModels : ['Try it (each line works as pasted):', ...calls];
   return [...lines, '', ...next.flatMap((line) => [line, ''])];
 }
 
