@@ -109,8 +109,7 @@ class Source {
   /** Why the latest attempt to import failed; undefined where it succeeded. */
   failure: string | undefined = undefined;
   pausedUntilMs = 0;
-  /** Time of the next attempt to delete imported segments. */
-  tidiesAtMs = 0;
+  nextTidyMs = 0;
 
   constructor(reader: JournalReader, release?: () => void) {
     this.reader = reader;
@@ -138,8 +137,7 @@ class JournalImporter implements Importer {
   readonly #failing = new Set<string>();
   /** The time mark's last position, and the monotonic clock at that moment. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
-  /** The deletion of old rows has more to delete. */
-  #isPruning = false;
+  #hasMoreToPrune = false;
   #isHeldBack = false;
   #closesAtMs = Number.POSITIVE_INFINITY;
   #wake: () => void = () => undefined;
@@ -295,8 +293,8 @@ class JournalImporter implements Importer {
   /** Deletes segments that could not be deleted right after their import. */
   async #tidy(source: Source): Promise<void> {
     const nowMs = this.#deps.clock.monotonicMs();
-    if (source.position === undefined || nowMs < source.tidiesAtMs) return;
-    source.tidiesAtMs = nowMs + tidyEveryMs;
+    if (source.position === undefined || nowMs < source.nextTidyMs) return;
+    source.nextTidyMs = nowMs + tidyEveryMs;
     await source.reader.imported(source.position);
   }
 
@@ -359,7 +357,7 @@ class JournalImporter implements Importer {
       const nowMs = await this.#findTime();
       const rows = await store.ledger.prune(nowMs - this.#retentionMs);
       const gone = rows + (await store.storedObjects.prune(nowMs - storedObjectsMs));
-      this.#isPruning = gone > 0;
+      this.#hasMoreToPrune = gone > 0;
       if (gone > 0) this.#nextPruneMs = 0;
       else await store.ledger.pruneCaptures(nowMs);
       return gone > 0;
@@ -405,7 +403,7 @@ class JournalImporter implements Importer {
   async #findTime(): Promise<number> {
     const { clock, log, store } = this.#deps;
     const known = this.#mark;
-    if (known !== undefined && this.#isPruning) return known.atMs;
+    if (known !== undefined && this.#hasMoreToPrune) return known.atMs;
     const movedMs = clock.monotonicMs();
     const nowMs = clock.nowMs();
     const atMs = await store.ledger.moveMark(nowMs, known && known.atMs + movedMs - known.movedMs);

@@ -71,7 +71,6 @@ export interface Job {
   readonly beginnings: Part | undefined;
   /** Positions in segments at which earlier attempts tried to write. */
   readonly positions: FramePosition[];
-  /** Number of attempts so far. */
   tries: number;
   /** Ends of exchanges whose clients no longer wait. */
   readonly late: Part | undefined;

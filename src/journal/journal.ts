@@ -75,8 +75,7 @@ const usualFrameBytes = 4_096;
 const mostKeptBuffers = 4;
 const mostKeptBytes = 1024 * 1024;
 
-/** Error names that mean a permanent fault. */
-const lasting: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
+const permanentFaults: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR']);
 
 /** Creates the journal. Resolves when it can be written, or waits for the disk. Throws where the directory is unusable. */
 export async function createJournal(options: JournalOptions): Promise<Journal> {
@@ -96,8 +95,7 @@ class FileJournal implements Journal {
   readonly #waitMs: number | undefined;
   readonly #supply: SegmentSupply;
   #frames = new FrameWriter();
-  /** Bytes of the record that begins a segment. */
-  readonly #firstBytes: number;
+  readonly #firstRecordBytes: number;
   readonly #flushNow = (): void => this.#flush();
   /** Twenty items cost about as much as one: the frame waits while each turn of the event loop brings more; a single item is written at once. */
   readonly #onTurn = (): void => {
@@ -139,7 +137,7 @@ class FileJournal implements Journal {
   constructor(options: JournalOptions, files: JournalFiles, firstNumber: number) {
     this.#options = options;
     this.#waitMs = options.waitMs ?? (options.durability === 'strict' ? strictWaitMs : undefined);
-    this.#firstBytes = toItem({ kind: 'start', node: options.node, atMs: Number.MAX_SAFE_INTEGER }).length;
+    this.#firstRecordBytes = toItem({ kind: 'start', node: options.node, atMs: Number.MAX_SAFE_INTEGER }).length;
     this.#supply = new SegmentSupply({
       directory: options.directory,
       files,
@@ -155,7 +153,7 @@ class FileJournal implements Journal {
   async start(): Promise<void> {
     await this.#supply.grow(0, 0);
     const fault = this.#supply.fault;
-    if (fault === undefined || !lasting.has(codeOrReasonOf(fault))) return;
+    if (fault === undefined || !permanentFaults.has(codeOrReasonOf(fault))) return;
     await this.#supply.close();
     throw new JournalError(
       `The journal directory "${this.#options.directory}" cannot be written (${codeOrReasonOf(fault)}); give the user Postern runs as write access to it, or point ledger.journal elsewhere.`,
@@ -198,7 +196,7 @@ class FileJournal implements Journal {
     if (this.#isStalled || this.#supply.fault !== undefined || this.#held !== undefined || this.#late.length > 0)
       return false;
     const bytes = sizeOfItem(item) + sizeOf(this.#ends) + sizeOf(this.#beginnings);
-    return this.#supply.hasSpace(bytes + frameBytes + this.#firstBytes, this.#reserve.bytes);
+    return this.#supply.hasSpace(bytes + frameBytes + this.#firstRecordBytes, this.#reserve.bytes);
   }
 
   state(): JournalState {
@@ -296,7 +294,10 @@ class FileJournal implements Journal {
     const isRefusing = this.#isStalled || this.#supply.fault !== undefined;
     if (beginnings !== undefined) {
       if (
-        this.#supply.hasSpace(sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstBytes, this.#reserve.bytes)
+        this.#supply.hasSpace(
+          sizeOf(ends) + sizeOf(beginnings) + frameBytes + this.#firstRecordBytes,
+          this.#reserve.bytes,
+        )
       ) {
         this.#ends = undefined;
         this.#beginnings = undefined;
@@ -308,7 +309,8 @@ class FileJournal implements Journal {
       }
     }
     if (ends !== undefined) {
-      if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstBytes, 0) && !isRefusing) return undefined;
+      if (!this.#supply.hasSpace(sizeOf(ends) + frameBytes + this.#firstRecordBytes, 0) && !isRefusing)
+        return undefined;
       this.#ends = undefined;
       return { ends, beginnings: undefined, positions: [], tries: 0, late: undefined };
     }
@@ -323,7 +325,7 @@ class FileJournal implements Journal {
     while (job.tries < mostTries) {
       const voids = this.#voids;
       const own = ownItems(job, voids);
-      let bytes = frameBytes + this.#firstBytes + sizeOf(job.late) + sizeOf(job.ends) + sizeOf(job.beginnings);
+      let bytes = frameBytes + this.#firstRecordBytes + sizeOf(job.late) + sizeOf(job.ends) + sizeOf(job.beginnings);
       for (const { length } of own) bytes += length;
       const segment = this.#supply.take(bytes);
       if (segment === undefined) {
@@ -478,7 +480,7 @@ class FileJournal implements Journal {
   #waitingBytes(): number {
     if (this.#held !== undefined) return this.#heldBytes;
     const bytes = sizeOf(this.#ends) + sizeOf(this.#beginnings);
-    return bytes === 0 ? 0 : bytes + frameBytes + this.#firstBytes;
+    return bytes === 0 ? 0 : bytes + frameBytes + this.#firstRecordBytes;
   }
 }
 

@@ -53,8 +53,7 @@ export function createMemoryJournal(mostBytes = defaultMostBytes): MemoryJournal
 
 class Waiting {
   #payloads: Buffer[] = [];
-  /** The number of the first remaining item. */
-  #first = 0;
+  #firstNumber = 0;
   bytes = 0;
   rows = 0;
   pushedBytes = 0;
@@ -67,12 +66,12 @@ class Waiting {
   }
 
   payload(number: number): Buffer | undefined {
-    return this.#payloads[number - this.#first];
+    return this.#payloads[number - this.#firstNumber];
   }
 
   drop(to: number): void {
-    const dropped = this.#payloads.splice(0, Math.max(0, to - this.#first));
-    this.#first += dropped.length;
+    const dropped = this.#payloads.splice(0, Math.max(0, to - this.#firstNumber));
+    this.#firstNumber += dropped.length;
     for (const payload of dropped) {
       this.bytes -= payload.length;
       this.rows -= countSettlements({ payload, isItems: true });
