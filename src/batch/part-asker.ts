@@ -13,9 +13,7 @@ import type { Items, ListRequest, ReadAnswer, Top } from './codecs/codec.ts';
 import { fits, inParts, isTooLong, tokensAtMost } from './parts.ts';
 import { bodyFor } from './request.ts';
 
-/** Limit of concurrent calls of one request. */
-const atATime = 8;
-/** Pause before a call that found no free slot tries again. */
+const mostCallsAtOnce = 8;
 const slotRetryMs = 20;
 const mostCalls = 2_048;
 /** Limit of bytes that all calls of a request repeat, which is everything in the body except the list. */
@@ -72,7 +70,7 @@ export function createPartAsker<T extends Wanted>(inquiry: Inquiry, { take, owe 
     const left = parts.toReversed();
     const helpers = new Set<Promise<void>>();
     const getHelp = (): void => {
-      while (left.length > 0 && !hasEnded() && helpers.size < atATime - 1) {
+      while (left.length > 0 && !hasEnded() && helpers.size < mostCallsAtOnce - 1) {
         const helper = help();
         helpers.add(helper);
         void helper.then(() => helpers.delete(helper));

@@ -8,7 +8,7 @@ import { reasonOf } from '../../lib/thrown.ts';
 export type SharedCache = ReturnType<typeof createRedisSharedCache>;
 
 /** Timeout of one read, kept short because a miss costs less than a long wait. */
-const patienceMs = 100;
+const readTimeoutMs = 100;
 const connectTimeoutMs = 1_000;
 const retryAfterMs = 1_000;
 const prefix = 'postern:item:';
@@ -136,7 +136,7 @@ function withinPatience(reply: Promise<unknown>, onLate: () => void): Promise<un
     const timer = setTimeout(() => {
       onLate();
       resolve(undefined);
-    }, patienceMs);
+    }, readTimeoutMs);
     reply.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

@@ -10,10 +10,8 @@ import { CanaryWatch } from './canary-watch.ts';
 import type { DriftDeps } from './readings.ts';
 import { createShadowRecord, type ShadowRecord } from './shadow-record.ts';
 
-/** Limit of copied requests in flight; beyond it requests are not copied. */
-const mostUnderWay = 8;
-/** Limit of a body that is kept for a copy. */
-const longestBodyBytes = 1024 * 1024;
+const mostCopiesInFlight = 8;
+const longestCopiedBytes = 1024 * 1024;
 
 export interface RunningDrift extends Drift {
   adopt(snapshot: Snapshot): void;
@@ -46,7 +44,7 @@ export function createDrift(deps: DriftDeps): RunningDrift {
     isShadowed({ snapshot, modelId = '', route, requestBytes }) {
       const shadow = snapshot.models.resolve(modelId)?.model.shadow;
       if (shadow === undefined || route === undefined || !listOperations.has(route.operation)) return false;
-      return underWay < mostUnderWay && requestBytes <= longestBodyBytes && random() < shadow.share;
+      return underWay < mostCopiesInFlight && requestBytes <= longestCopiedBytes && random() < shadow.share;
     },
     compare({ snapshot, modelId = '', route }, body, answer) {
       const model = snapshot.models.resolve(modelId)?.model;
