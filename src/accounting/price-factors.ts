@@ -63,7 +63,6 @@ export function unpricedTerm({ factors }: Price, terms: Terms = {}): string | un
   return undefined;
 }
 
-/** The request field of each service term. */
 const termFields: Readonly<Record<keyof Terms, string>> = {
   serviceTier: 'service_tier',
   speed: 'speed',
