@@ -172,15 +172,14 @@ const connectMs = 3_000;
 const patienceMs = 5_000;
 /** Limit of an answer that is read so that the connection can be reused; longer answers are cut off. */
 const longestAnswerBytes = 16 * 1024;
-/** Limit of connections to one origin. */
-const connections = 4;
+const connectionsPerOrigin = 4;
 const wheelStepMs = 100;
 
 /** Returns a connector that obeys an address policy. */
 export type AlertConnect = (addresses: AlertWebhook['addresses'], connectMs: number) => Connector;
 
 export function createAlertPost(connect: AlertConnect) {
-  const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections });
+  const pools = new OriginPools({ wheel: new Wheel(wheelStepMs), connections: connectionsPerOrigin });
 
   return {
     async post(

@@ -14,7 +14,6 @@ const lookIntervalMs = 50;
 /** Interval between surveys of the held accounts; below it, the number of accounts in one survey. */
 const surveyEveryMs = 2_000;
 const surveyedAtOnce = 500;
-/** Limit of accounts that are closed concurrently at the end of the process. */
 const closedAtOnce = 32;
 
 export interface LocalBudgetsDeps {
