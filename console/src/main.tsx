@@ -42,7 +42,7 @@ const theme = createTheme({
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
-    // What is beside the edge is seen to be there.
+    // The scroll bar is always visible, so that users notice content beyond the edge.
     ScrollArea: { defaultProps: { type: 'auto', offsetScrollbars: 'present' } },
     PasswordInput: { defaultProps: { visibilityToggleButtonProps: toggle } },
   },
@@ -70,7 +70,7 @@ const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content ?? '';
 const queries = createQueries();
-// Dialogs keep the page behind them from scrolling with a style of their own, which asks for the nonce by this name.
+// While a dialog is open, its library adds a style against scrolling; it looks for that style's nonce under this name.
 Object.assign(globalThis, { __webpack_nonce__: nonce });
 
 createRoot(root).render(

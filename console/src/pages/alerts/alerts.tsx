@@ -203,7 +203,6 @@ const Rule = ({ rule: { rule, isOn, words } }: { readonly rule: AlertRule }) => 
   </Group>
 );
 
-/** Lists the alert channels, each with a button that sends a test message and shows its result. */
 function Channels({ channels }: { readonly channels: readonly AlertChannel[] }) {
   const { mutate, data, variables, isPending } = useMutation({
     mutationFn: (channel: string | undefined) =>

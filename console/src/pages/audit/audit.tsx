@@ -84,7 +84,7 @@ const readPage = (
   before: string,
   signal: AbortSignal,
 ): Promise<Page<AuditEntry>> => {
-  // Members are logged as those of the console.
+  // The audit log names a member as `console: ADDRESS`.
   const actor = filter.actor?.replace(/^(?=[^\s:]+@)/, 'console: ');
   return ask('GET /api/audit', { query: { ...filter, actor, limit: entriesPerPage, before }, signal });
 };

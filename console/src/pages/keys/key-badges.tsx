@@ -54,7 +54,6 @@ function FormerSecret({ until }: { readonly until: string }) {
   );
 }
 
-/** The limits of a key or a project, as text. */
 /** A project's limits may be of any form, as someone wrote them. */
 export const limitsInWords = (limits: unknown): string[] =>
   limitNames.flatMap((name) => {
@@ -72,9 +71,7 @@ export function modelsInWords(models: readonly string[]): string {
   return others.length === 0 ? named : `${named} and ${others.length} more`;
 }
 
-/** The key's name, or its ID where it has none. */
 export const nameOf = ({ id, document }: Pick<Key, 'id' | 'document'>): string => document.name ?? id;
 
-/** Whether this is the key that the console created for its playground. */
 const isPlaygroundKey = ({ document }: Pick<Key, 'document'>): boolean =>
   document.metadata['postern.console'] === 'playground';

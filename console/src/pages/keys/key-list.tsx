@@ -18,7 +18,6 @@ export interface KeyListProps {
   readonly keys: readonly ListedKey[];
   readonly trends: ReadonlyMap<string, readonly number[]>;
   readonly table: ReturnType<typeof useOrder>['table'];
-  /** Loads more keys; undefined where there are no more. */
   readonly onMore: (() => void) | undefined;
   readonly isLoadingMore: boolean;
 }
@@ -88,7 +87,6 @@ function Rows({ keys, trends, table, isWide }: KeyListProps & { readonly isWide:
   );
 }
 
-/** What the key may use, as text: models, operations and limits. */
 const allowedInWords = ({ document: { models, operations = [], limits } }: Key): string =>
   [modelsInWords(models), ...operations, ...limitsInWords(limits)].join(' · ');
 

@@ -138,7 +138,6 @@ interface ProjectFormProps {
   readonly onDone?: (id: string) => void;
 }
 
-/** The dialog to create or change a project. */
 export function ProjectForm({ seen, onClose, onDone }: ProjectFormProps) {
   const refresh = useRefresh();
   const { api, conflict } = useElementForm({

@@ -41,7 +41,6 @@ interface ProjectListProps {
   readonly projects: readonly Project[];
 }
 
-/** The projects, each with its keys and the state of its budgets. */
 const ProjectList = ({ projects }: ProjectListProps) => (
   <SimpleGrid cols={{ base: 1, sm: 2, lg: 3 }} component="ul" className="plain-list" aria-label="Projects">
     {projects.map((project) => (

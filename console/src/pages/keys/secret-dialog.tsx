@@ -100,7 +100,7 @@ export function KeySnippets({ document, secret, onCopied }: KeySnippetsProps) {
   const [chosen, setChosen] = useState<string | null>(null);
   const [tab, setTab] = useState<string | null>('curl');
   const current = usable.find((one) => usableName(one) === chosen) ?? usable[0];
-  // The secret is in the call as well.
+  // A call contains the secret, so that copying a call counts as copying the secret.
   const noteCopy = ({ target }: MouseEvent): void => {
     if (target instanceof Element && target.closest('button') !== null) onCopied?.();
   };

@@ -84,12 +84,11 @@ interface BudgetBarProps {
 
 const nearShare = 0.8;
 
-/** The state of a budget as text and as a bar. */
 export function BudgetBar({ budget, wide = false }: BudgetBarProps) {
   const { every, amount, spent, outstanding, endsAt } = budget;
   const share = Number(spent) / Number(amount);
   const held = Number(outstanding) / Number(amount);
-  // Gateways still spend what they hold.
+  // Gateways may still spend what they have drawn, so it is not subtracted.
   const left = Math.max(0, Number(amount) - Number(spent));
   const isOver = left === 0;
   const words = `${formatMoney(spent)} of ${formatMoney(amount)} ${periodWords[every]}`;
@@ -206,7 +205,6 @@ interface TrendProps {
   readonly values: readonly number[];
   /** The label for screen readers. */
   readonly label: string;
-  /** Width in pixels. */
   readonly width?: number;
   readonly height?: number;
 }

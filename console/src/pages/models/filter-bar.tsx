@@ -22,7 +22,7 @@ const managerChoices = [
 export function FilterBar({ state: { filters, isFiltered, set, clear } }: { readonly state: FilterState }) {
   const propsOf = (name: FilterName) => ({ value: filters[name], onChange: (value: string) => set(name, value) });
   const { data: upstreams = [] } = useUpstreams();
-  // Only those that serve a model.
+  // Only upstreams that serve a model.
   const names = upstreams.flatMap(({ id, models }) => (models.length > 0 ? id : [])).toSorted();
   return (
     <Group role="search" mb="md" gap="xs" align="flex-end">
@@ -70,7 +70,6 @@ export interface FilterState extends ReturnType<typeof useOrder<(typeof modelSor
   open(id: string | undefined): void;
 }
 
-/** The filters of the model list, as in the URL. */
 export function useFilters(): FilterState {
   const [params, change] = useAddress();
   const filters = useMemo(
@@ -91,7 +90,6 @@ export function useFilters(): FilterState {
   };
 }
 
-/** The filters as query parameters for the API. */
 export const toQuery = ({ q, operation, upstream, visible, managedBy }: Filters) => ({
   q,
   operation: oneOf(operations, operation),

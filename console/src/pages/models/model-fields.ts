@@ -190,7 +190,7 @@ export const sizeFields: readonly FieldRow[] = [
   },
   {
     grid: [
-      // They may end in white space.
+      // A prefix may end in white space.
       { path: 'roles.query', label: 'Prefix of queries', write: asItIs },
       { path: 'roles.document', label: 'Prefix of documents', write: asItIs },
     ],

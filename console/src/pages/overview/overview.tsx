@@ -53,7 +53,6 @@ export default function Overview() {
 
 const hiddenName = 'postern.first-steps.hidden';
 
-/** A link to the set-up, until clients have called the gateway. */
 function SetUpHint() {
   const { data: steps } = useFirstSteps();
   const [isHidden, setHidden] = useState(() => localStorage.getItem(hiddenName) !== null);
@@ -122,7 +121,6 @@ function Alerts({ alerts }: { readonly alerts: readonly Alert[] }) {
   );
 }
 
-/** The cause of an alert, as a link to its page. */
 function AlertLine({ alert }: { readonly alert: Alert }) {
   const { severity, cause, openedAt, silencedUntil, explore, subject } = alert;
   const isBad = severity === 'bad';

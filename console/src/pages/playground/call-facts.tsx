@@ -115,7 +115,6 @@ function Notes({ headers }: { readonly headers: Readonly<Record<string, string>>
   return texts.map((text) => <Tag key={text}>{text}</Tag>);
 }
 
-/** Draws the parts of a call's duration as a bar, with labels below. */
 function TimingBar({ answer }: { readonly answer: Answer }) {
   const spans = toSpans(answer);
   const total = spans.reduce((sum, { ms }) => sum + ms, 0);

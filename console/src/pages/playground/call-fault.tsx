@@ -57,7 +57,6 @@ function AnswerFault({ answer }: { readonly answer: Answer | undefined }) {
   );
 }
 
-/** Advice on what to do next after an error. */
 interface Advice {
   readonly text: string;
   /** A page of the console where the cause can be fixed. */

@@ -62,11 +62,9 @@ export function FilePick({ label, description, accept, files, onChange, most }: 
 interface SaveLinkProps {
   /** An object URL of data on this page. */
   readonly url: string;
-  /** The file name for the download. */
   readonly name: string;
 }
 
-/** A link that downloads a result. */
 export const SaveLink = ({ url, name }: SaveLinkProps) => (
   <Button
     component="a"

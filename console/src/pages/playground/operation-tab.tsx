@@ -48,7 +48,6 @@ export interface OperationSpec {
   readonly examples: readonly Example[];
   readonly fields: readonly Field[];
   readonly options: readonly Field[];
-  /** The label of the button. */
   readonly runLabel: string;
   /** Shown until there is an answer. */
   readonly nothingYet: readonly [icon: IconName, text: string];
@@ -91,7 +90,7 @@ export function OperationTab(props: OperationTabProps) {
     if (onRun !== undefined) onRun(call, pair);
     else pair.run(call, other === '' ? undefined : toCall(spec, form, files, other));
   };
-  // Models of one operation rarely serve another.
+  // A model of one operation rarely serves another, so a new operation clears the models.
   const withOperation = (values: Values): Values =>
     (values.operation ?? operation) === operation ? values : { ...values, model: '', other: '' };
   const state = { form, put, files, putFiles: (change: Files) => setFiles({ ...files, ...change }) };

@@ -61,18 +61,15 @@ function One({
 interface CallResultProps {
   readonly pair: Pair;
   readonly call: Call;
-  /** Shown until a call was sent. */
   readonly nothingYet: ReactNode;
   /** The text for screen readers. */
   readonly announced: string;
   /** Whether the answer is still streaming; the last answer is then not shown above it. */
   readonly isLive?: boolean;
-  /** Further facts of the call. */
   readonly facts?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** Shows one view of all answers. */
 export function CallResult({ pair, call, nothingYet, announced, isLive, facts, children }: CallResultProps) {
   const { first, second, isRunning } = pair;
   const isOver = !(isLive === true && isRunning);

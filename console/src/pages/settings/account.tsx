@@ -105,7 +105,6 @@ function PasswordForm({ member }: { readonly member: Member }) {
 
 const passkeysKey = ['me', 'passkeys'];
 
-/** Lists the member's own passkeys, to add, name or remove some. */
 function Passkeys() {
   const [adding, setAdding] = useState(false);
   const { data, error, refetch } = useQuery({
@@ -232,7 +231,6 @@ const methods: Readonly<Record<OwnSession['method'], string>> = {
   link: 'with a link',
 };
 
-/** The member's sessions, each with a button to end it. */
 function OwnSessions() {
   const queries = useQueryClient();
   const { data, error, refetch } = useQuery({

@@ -19,7 +19,6 @@ import { Needs, roleWords, useMay } from '../../parts/session/role.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { Section, ShownOnce } from './section.tsx';
 
-/** The query key of the members. */
 const membersKey = ['members'];
 
 interface Link extends MadeLink {
@@ -51,7 +50,7 @@ export function Members() {
         {data !== undefined && <MemberTable items={data.items} mayChange={isOwner} onReset={setLink} />}
       </Section>
       {isOwner && data !== undefined && data.invitations.length > 0 && <Invitations items={data.invitations} />}
-      <Ways />
+      <SignInMethods />
       {inviting && (
         <InviteMember
           onClose={() => setInviting(false)}
@@ -211,8 +210,7 @@ function LinkDialog({ link, onClose }: { readonly link: Link; onClose(): void })
   );
 }
 
-/** The sign-in methods. */
-function Ways() {
+function SignInMethods() {
   const signIn = useSession()?.signIn;
   return (
     <Section
@@ -260,7 +258,6 @@ function Invitations({ items }: { readonly items: readonly Invitation[] }) {
   );
 }
 
-/** Invites a member: an address, a role, and a link to hand over. */
 function InviteMember({ onClose, onMade }: { onClose(): void; onMade(made: MadeLink, email: string): void }) {
   const queries = useQueryClient();
   const { form, ...api } = useApiForm({
@@ -295,7 +292,7 @@ interface ResetMemberProps {
 /** Makes a link with which a member sets a new password, and shows which of their credentials stay valid. */
 function ResetMember({ member, onClose, onMade }: ResetMemberProps) {
   const queries = useQueryClient();
-  // The same for a retry after a lost answer.
+  // The idempotency key stays the same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
   const { form, ...api } = useApiForm({
     initialValues: { tokens: false, passkeys: false },

@@ -15,7 +15,6 @@ import { CopyButton, useCopied } from '../../parts/snippets/copy.tsx';
 interface SectionProps {
   readonly title: string;
   readonly about?: ReactNode;
-  /** The action of the section, such as a button. */
   readonly action?: ReactNode;
   readonly children: ReactNode;
 }
@@ -85,7 +84,6 @@ interface ShownOnceProps {
   readonly title: string;
   readonly about: ReactNode;
   readonly text: string;
-  /** The label of the copy button. */
   readonly copyLabel: string;
   readonly children?: ReactNode;
   onClose(): void;

@@ -19,7 +19,6 @@ import { Snippet } from '../../parts/snippets/copy.tsx';
 import { When } from '../../parts/words/numbers.tsx';
 import { Section, ShownOnce } from './section.tsx';
 
-/** The query key of the API tokens. */
 const tokensKey = ['tokens'];
 
 export function Tokens() {
@@ -145,11 +144,10 @@ const spans = [
   { value: '', label: 'no end' },
 ];
 
-/** Makes an API token: name, permissions and expiry. */
 function MakeToken({ onClose, onMade }: { onClose(): void; onMade(made: MadeApiToken): void }) {
   const own = useRole() ?? 'viewer';
   const queries = useQueryClient();
-  // The same for a retry after a lost answer.
+  // The idempotency key stays the same for a retry after a lost answer.
   const once = useRef(crypto.randomUUID?.() ?? String(Math.random()));
   const { form, ...api } = useApiForm({
     initialValues: { name: '', role: 'viewer' as Role, days: '90' },

@@ -149,7 +149,6 @@ function Changes({ upstream: { id, version, models }, onEdit, onGone }: ShownPro
   );
 }
 
-/** The state of an upstream with its reason, its credentials by name, its targets, and its state on each node. */
 function UpstreamFacts({ upstream }: { readonly upstream: UpstreamDetail }) {
   const { family, address, managedBy, place, updatedAt, latencyMs, healthCheck } = upstream;
   const words = stateWords(upstream);

@@ -142,7 +142,6 @@ interface UpstreamTableProps {
   readonly isWide: boolean;
 }
 
-/** One row for each upstream: state and reason, running calls, and the traffic of the last day. */
 function UpstreamTable({ upstreams, table, isWide }: UpstreamTableProps) {
   return (
     <DataTable
@@ -226,7 +225,6 @@ function State({ upstream }: { readonly upstream: Upstream }) {
   return <StatusBadge state={state} label={label} why={why || null} />;
 }
 
-/** One upstream: its family, its state, and its running calls. */
 function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
   const { id, family, address, managedBy, place, models } = upstream;
   return (
@@ -262,7 +260,7 @@ function UpstreamCard({ upstream, latencies }: UpstreamCardProps) {
 }
 
 export function UnderWay({ upstream: { inFlight, waiting, limits } }: { readonly upstream: Upstream }) {
-  // Not running yet, because it was just saved.
+  // The upstream is not running yet, because it was just saved.
   if (limits.concurrency === 0) return null;
   const share = (inFlight / limits.concurrency) * 100;
   return (

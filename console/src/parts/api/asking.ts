@@ -28,7 +28,6 @@ export type AskedParts<K extends EndpointKey> = AddressParts<K> & GivenBody<Part
 /** A function's last parameter, which may be left out if nothing has to be given. */
 export type Optional<T> = Record<never, never> extends T ? [given?: T] : [given: T];
 
-/** The address of any endpoint. */
 export interface AnyAddress {
   readonly params?: Readonly<Record<string, string>> | undefined;
   readonly query?: Readonly<Record<string, string | number | undefined>> | undefined;
@@ -51,7 +50,6 @@ export function writeAddress(key: EndpointKey, { params = {}, query = {} }: AnyA
 
 export const methodOf = (key: EndpointKey): string => key.slice(0, key.indexOf(' '));
 
-/** The text if it is in the list, else undefined. */
 export function oneOf<T extends string>(words: readonly T[], text: string | null | undefined): T | undefined {
   return words.find((word) => word === text);
 }

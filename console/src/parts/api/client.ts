@@ -189,7 +189,6 @@ interface ListPage<T> {
   readonly next: string | null;
 }
 
-/** Reads all items of a list, page by page. */
 export async function readAll<T>(readPage: (before: string | undefined) => Promise<ListPage<T>>): Promise<T[]> {
   const found: T[] = [];
   for (let before: string | undefined; ; ) {

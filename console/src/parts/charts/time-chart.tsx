@@ -94,7 +94,6 @@ const toTable = (
   rows: rows.map((row) => [row.time, ...series.map(({ name }) => toCell(row[name], format))]),
 });
 
-/** The height of the drawing in pixels. */
 export const chartHeight = 190;
 
 interface ChartTableData {

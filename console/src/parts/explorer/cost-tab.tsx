@@ -150,7 +150,6 @@ function Units({ filters }: { readonly filters: Filters }) {
   return <Muted>Also counted, by whole hours: {counted.join(', ')}.</Muted>;
 }
 
-/** The query parameters of `GET /api/usage`. */
 function toUsageQuery(filters: Filters) {
   const { code: _, cache: __, outcome: ___, ...query } = toSeriesQuery(filters, Date.now());
   return query;

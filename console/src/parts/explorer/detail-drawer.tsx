@@ -311,7 +311,6 @@ function Bodies({ id, onSent }: { readonly id: string; onSent(body: unknown): vo
   );
 }
 
-/** The text as JSON; undefined if it is none. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text);

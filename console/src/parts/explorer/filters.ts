@@ -115,7 +115,6 @@ function toSpan(filters: Filters, nowMs: number): { readonly from?: string; read
   };
 }
 
-/** The query parameters of series. */
 export function toSeriesQuery(filters: Filters, nowMs: number) {
   const { model, upstream, key, project, operation, outcome, code, cache } = filters.values;
   return {

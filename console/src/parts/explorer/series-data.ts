@@ -23,7 +23,7 @@ export function useSeries(filters: Filters, sight: Sight) {
         signal,
       }),
     placeholderData: keepPreviousData,
-    // What is over does not change.
+    // A time range in the past does not change.
     refetchInterval: filters.to === undefined ? everyMs : false,
   });
 }

@@ -32,15 +32,14 @@ type Kind = 'model' | 'upstream' | 'key' | 'project';
 interface SubjectPageProps {
   readonly kind: Kind;
   readonly id: string;
-  /** Its display name. */
   readonly name?: string;
-  /** The result of its query: the data, or the error. */
+  /** The result of the element's query: its data, or the error. */
   readonly loaded: { readonly data: unknown; readonly error: Error | null };
   /** The list page to which the element belongs. */
   readonly list: { readonly href: string; readonly title: string };
   /** Restores a previous document; undefined where the element cannot be changed here. */
   readonly onRestore?: ((document: Document, entry: string) => Promise<unknown>) | undefined;
-  /** Its configuration, and actions. */
+  /** The configuration of the element, and actions. */
   readonly children: ReactNode;
 }
 
@@ -226,7 +225,7 @@ function SubjectTraffic({ kind, id }: { readonly kind: Kind; readonly id: string
 
 const shownEntries = 20;
 
-/** Shows its changes with author, before and after; each previous document can be restored. */
+/** Shows the changes of the element with author, before and after; each previous document can be restored. */
 function History({ kind, id, onRestore }: Pick<SubjectPageProps, 'kind' | 'id' | 'onRestore'>) {
   const { data, error, refetch } = useQuery({
     queryKey: ['audit', 'of', kind, id],

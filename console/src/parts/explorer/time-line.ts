@@ -112,7 +112,7 @@ function toOnlyCall(row: LedgerDetail, totalMs: number): TimeLineRow[] {
 
 function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
   const all = row.tries.reduce((sum, { durationMs }) => sum + durationMs, 0);
-  // Where they took longer together than the request did, some ran side by side.
+  // If the calls together took longer than the request, some of them ran side by side.
   const isSideBySide = all > totalMs * 1.05 + 1;
   let atMs = 0;
   return row.tries.map((one, index) => {
@@ -128,7 +128,7 @@ function toLanes(row: LedgerDetail, totalMs: number): TimeLineRow[] {
       words: describeTry(one),
       tone: isLast ? 'good' : one.outcome === 'outrun' ? 'quiet' : 'bad',
       fromMs: beginMs,
-      // Its body goes on until the request is over.
+      // The body of an answered call lasts until the request is over.
       toMs: endMs,
       spans: callSpans({ fromMs: beginMs, toMs: endMs, connectMs, firstByteMs: isLast ? row.firstByteMs : null }),
     };

@@ -97,7 +97,6 @@ const terms = [
 
 const counted = (count: number, name: string): string => `${formatCount(count)} ${name}${count === 1 ? '' : 's'}`;
 
-/** Shows the usage that the cache saved. */
 function SavedWords({ units }: { readonly units: Units }) {
   const { savedItems: items = 0, savedTokens: tokens = 0, savedNanos: nanos = 0 } = units ?? {};
   if (items === 0) return null;

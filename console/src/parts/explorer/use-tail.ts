@@ -71,7 +71,7 @@ export function useTail({ address, isHeld, onReady }: TailOptions): Tail {
     source.addEventListener('waiting', () => setState('waiting'));
     source.addEventListener('error', () => {
       setState('waiting');
-      // It does not try again: most likely the session is over, and the shell asks for it.
+      // A closed source does not reconnect: most likely the session is over, and the shell asks for a sign-in.
       if (source.readyState === EventSource.CLOSED) void queries.invalidateQueries({ queryKey: sessionQuery.queryKey });
     });
     return () => {

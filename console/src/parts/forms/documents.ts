@@ -96,7 +96,6 @@ export const only = (path: string, name: string): DocumentField => ({
 export const asItIs = (value: unknown): unknown => value;
 const trimmed = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : value);
 
-/** Whether a field is empty. */
 export const isEmpty = (value: unknown): boolean =>
   value === '' || value === null || (Array.isArray(value) && value[0] === undefined);
 

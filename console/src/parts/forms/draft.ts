@@ -10,7 +10,7 @@ export function readDraft(key: string): Readonly<Record<string, unknown>> | unde
     const value: unknown = JSON.parse(sessionStorage.getItem(prefix + key) ?? 'null');
     return isMapping(value) ? { ...value } : undefined;
   } catch {
-    // Broken, or the browser keeps nothing: then there is no draft.
+    // The draft is damaged, or the browser stores nothing: then there is no draft.
     return undefined;
   }
 }
@@ -19,7 +19,7 @@ export function writeDraft(key: string, values: object): void {
   try {
     sessionStorage.setItem(prefix + key, JSON.stringify(values));
   } catch {
-    // Full, or switched off: the text is still on the page.
+    // The browser's storage is full or switched off: the text is still on the page.
   }
 }
 
@@ -27,7 +27,7 @@ export function dropDraft(key: string): void {
   try {
     sessionStorage.removeItem(prefix + key);
   } catch {
-    // As above: what cannot be kept is not there either.
+    // Without storage there is no draft to delete.
   }
 }
 
@@ -36,7 +36,7 @@ export function dropAllDrafts(): void {
   try {
     for (const key of Object.keys(sessionStorage)) if (key.startsWith(prefix)) sessionStorage.removeItem(key);
   } catch {
-    // As above.
+    // Without storage there are no drafts to delete.
   }
 }
 

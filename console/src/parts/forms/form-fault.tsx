@@ -19,7 +19,6 @@ interface FormButtonsProps {
   readonly busy: boolean;
 }
 
-/** The buttons of a form: cancel and submit. */
 export const FormButtons = ({ onCancel, submitLabel, busy }: FormButtonsProps) => (
   <Group justify="flex-end" gap="xs">
     <Button variant="default" onClick={onCancel}>

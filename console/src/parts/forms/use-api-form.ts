@@ -24,7 +24,6 @@ export interface ApiForm<Values extends object> {
   /** The error that belongs to no field; to be shown with FormFault. */
   readonly fault: string | undefined;
   readonly busy: boolean;
-  /** The handler for the `<form>` element. */
   readonly onSubmit: (event?: React.SyntheticEvent<HTMLFormElement>) => void;
   /** Whether the values of an earlier draft are shown. */
   readonly fromDraft: boolean;
@@ -58,7 +57,7 @@ export function useApiForm<Values extends object, Result = unknown>({
     },
   });
 
-  // A form with a draft is being edited.
+  // Only a form that stores a draft asks before it is left.
   const isEdited = draftKey !== undefined && (fromDraft || form.isDirty());
   const forgetEdits = useUnsaved(isEdited);
 

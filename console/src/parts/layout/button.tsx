@@ -13,7 +13,6 @@ interface ActionProps extends ButtonProps, Attributes<ButtonProps> {
 
 const iconSizes: Readonly<Record<string, number>> = { xs: 14, 'compact-sm': 14, 'compact-xs': 12 };
 
-/** A button with text and an icon. */
 export function Action({ icon, label, size = 'sm', variant = 'default', ...props }: ActionProps) {
   const leftSection = <Icon name={icon} size={iconSizes[String(size)] ?? 16} />;
   return (
@@ -29,7 +28,6 @@ interface IconButtonProps extends ActionIconProps, Attributes<ActionIconProps> {
   readonly label: string;
 }
 
-/** A button with an icon only. */
 export const IconButton = ({ icon, label, ...props }: IconButtonProps) => (
   <ActionIcon variant="subtle" color="gray" aria-label={label} {...props}>
     <Icon name={icon} size={16} />

@@ -9,7 +9,6 @@ interface Column extends Pick<MantineStyleProps, 'ta' | 'w' | 'miw' | 'maw'> {
   readonly className?: string;
   /** Whether the title is for screen readers only. */
   readonly isHidden?: boolean;
-  /** Whether rows can be sorted by the column. */
   readonly isSortable?: boolean;
 }
 

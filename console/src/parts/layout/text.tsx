@@ -11,7 +11,6 @@ export const Muted = ({ component = 'div', ...props }: NoteProps) => (
   <Text size="sm" c="dimmed" component={component} {...props} />
 );
 
-/** A remark: dimmed and small. */
 export const Remark = (props: NoteProps) => <Muted size="xs" {...props} />;
 
 /** A word in a frame; an element around it, such as a tooltip, may add a class. */
@@ -29,7 +28,6 @@ export const InParts = ({ text }: { readonly text: string }) =>
     </Fragment>
   ));
 
-/** The heading of a part of a page. */
 export const Heading = (props: Omit<TitleProps, 'order'> & { readonly children: ReactNode }) => (
   <Title order={3} size="h5" {...props} />
 );

@@ -5,7 +5,6 @@ import type { ReactNode } from 'react';
 import { type Role, roles } from '../../../../src/admin/contract.ts';
 import { useMember } from '../api/session.ts';
 
-/** What each role permits, in a sentence. */
 export const roleWords: Readonly<Record<Role, string>> = {
   viewer: 'Reads everything except secrets, captured bodies and the audit log.',
   editor: 'Changes models, tests them and their upstreams, and uses the playground.',
@@ -19,7 +18,6 @@ export function useRole(): Role | undefined {
   return useMember()?.role;
 }
 
-/** Whether the member has at least this role. */
 export function useMay(role: Role): boolean {
   const own = useRole();
   return own !== undefined && roles.indexOf(own) >= roles.indexOf(role);

@@ -8,7 +8,7 @@ export async function signOut(): Promise<void> {
   try {
     await ask('DELETE /api/session');
   } catch (error) {
-    // Still signed in: a person leaving the machine must notice.
+    // The member is still signed in: a person who leaves the machine must notice.
     notifyFailed(error);
     return;
   }

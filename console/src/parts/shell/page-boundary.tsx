@@ -107,7 +107,6 @@ export function NotAllowed({ title, role }: { readonly title: string; readonly r
   );
 }
 
-/** Shown for a URL without a page. */
 export function NotFound() {
   useTitle('No such page');
   return (

@@ -80,7 +80,7 @@ export function Palette({ pages }: { readonly pages: readonly PageEntry[] }) {
       actions={shown}
       query={typed}
       onQueryChange={setTyped}
-      // The items are filtered already, by the gateway or by the ranking.
+      // The gateway or the ranking has filtered the items already.
       filter={(_, all) => all}
       attributes={{ content: { 'aria-label': 'Go to anything, do anything' } }}
       store={paletteStore}

@@ -158,12 +158,12 @@ function ConnectionBanner() {
   useEffect(() => {
     if (!isAway) return;
     const timer = setInterval(() => {
-      // Still away: the banner stays.
+      // The gateway is still unreachable: the banner stays.
       ask('GET /api/session').catch(() => undefined);
     }, askEveryMs);
     return () => {
       clearInterval(timer);
-      // Whichever request found it back, all that failed meanwhile is asked for again.
+      // The gateway is back: all queries that failed meanwhile are fetched again.
       void queries.invalidateQueries();
     };
   }, [isAway, queries]);
@@ -208,7 +208,6 @@ function useGuardedLocation(): ReturnType<typeof useBrowserLocation> {
   return [location, guarded];
 }
 
-/** Shows the signed-in member and role, with a menu to sign out. */
 function UserMenu({ member, version }: { readonly member: Member; readonly version: string }) {
   const [opened, { toggle, close }] = useDisclosure();
   const called = member.name || member.email;

@@ -11,13 +11,13 @@ const saidForMs = 1_600;
 /** Copies a text; false if the browser refuses. */
 async function copyText(text: string): Promise<boolean> {
   try {
-    // Missing on a page loaded over plain HTTP from another machine.
+    // The clipboard is missing on a page loaded over plain HTTP from another machine.
     if (navigator.clipboard !== undefined) {
       await navigator.clipboard.writeText(text);
       return true;
     }
   } catch {
-    // Refused: the older method may still work.
+    // The browser refused; the older method may still work.
   }
   return copyBySelection(text);
 }
@@ -27,7 +27,7 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.setAttribute('readonly', '');
   area.className = 'off-screen';
-  // Inside an open dialog, which would take the focus back from the page.
+  // Inside an open dialog, which would take the focus back from an element outside it.
   const place = document.activeElement?.closest('[role="dialog"]') ?? document.body;
   const focused = document.activeElement;
   place.append(area);

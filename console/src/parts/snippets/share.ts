@@ -1,6 +1,5 @@
 /** Encodes a playground form in a URL, so that a link shows the same. */
 
-/** The values of the form. */
 export type Values = Readonly<Record<string, string | boolean>>;
 
 /** Longest form in a URL, as servers and chats cut longer URLs. */

@@ -30,7 +30,6 @@ const toBody = ({ model, operation }: Pick<SnippetFacts, 'model' | 'operation'>)
 const atSocket =
   'The gateway listens on a socket alone: libraries need an HTTP client that connects to it, or a proxy before it.';
 
-/** The snippets that support the operation. */
 export function toSnippets(facts: SnippetFacts): CallSnippet[] {
   const { form, path } = operationRows[facts.operation];
   // OpenAI's libraries call only paths below their version.

@@ -56,7 +56,6 @@ export const stateWords = {
   untested: 'Untested',
 } as const;
 
-/** Labels for alert rules. */
 export const alertRuleWords: Readonly<Record<AlertRule['rule'], string>> = {
   error_rate: 'Error rate',
   latency: 'Latency',

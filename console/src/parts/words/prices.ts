@@ -61,7 +61,6 @@ function amountsInWords(amounts: Amounts | null): string[] {
   });
 }
 
-/** The price of a target as text. */
 export function priceInWords(price: Price | null): string {
   if (price === null) return 'Not in force yet';
   if (price.amounts === null) return 'Unknown';
@@ -82,7 +81,6 @@ export function priceInShort(price: Price | null): string {
     : priceInWords(price);
 }
 
-/** The source of the price as text. */
 export function sourceInWords(price: Price | null): string {
   if (price === null) return '';
   switch (price.source) {

@@ -94,7 +94,6 @@ export interface Wire {
   readWhole(json: unknown): Said;
 }
 
-/** The fields that are set. */
 export const onlySet = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 

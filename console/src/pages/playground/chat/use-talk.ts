@@ -79,7 +79,7 @@ export function useTalk(): Talk {
       setSaying(undefined);
       if (answer === undefined || answer.ending === 'refused') return;
       if (!answer.isStream) said = wire.readWhole(answer.json);
-      // Calls that were not written to their end are none.
+      // Tool calls of an answer that broke off may be incomplete, and are dropped.
       if (answer.ending !== 'answered') said = { ...said, calls: [], blocks: [] };
       if (isEmpty(said) && answer.ending !== 'answered' && said.fault === undefined) return;
       setShown([...before, { turn: { kind: 'said', said }, how: { chatTarget, answer, firstWordMs } }]);
