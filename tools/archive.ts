@@ -46,7 +46,7 @@ function pack(): string {
   return join(work, readdirSync(work)[0] ?? '');
 }
 
-/** Gives back the file's name. */
+/** Returns the name of the archive. */
 function makeArchive(platform: string, tarball: string): string {
   const [os = '', cpu = ''] = platform.split('-');
   const name = `postern-${version}-${platform}`;

@@ -18,7 +18,7 @@ const consoleHome = join(home, 'console');
 export const consoleOutput = join(consoleHome, 'dist');
 const vite = join(home, 'node_modules/vite/bin/vite.js');
 
-/** Holds the digest of what it was built from. */
+/** This file in the built console has the digest of the sources that it was built from. */
 const markName = '.built-from';
 const sources = [
   'console/index.html',
@@ -30,11 +30,11 @@ const sources = [
   'tools/build-console.ts',
   ...dataOfContract(),
 ];
-/** Of a kind that gets smaller. */
+/** Kinds of files that become smaller by compression. */
 const compressible = /\.(?:js|css|svg|json|webmanifest|txt)$/;
 const worthBytes = 512;
 
-/** The contract, and what the console takes over from the server as it is: lists of words. Types leave no trace in what is built. */
+/** The files of the admin API's contract of which the build contains more than types: the contract, and what it imports as values. */
 function dataOfContract(path = 'src/admin/contract.ts'): string[] {
   const text = readFileSync(join(home, path), 'utf8');
   const found = text.matchAll(/^(?:import|export) (?!type\b)[^;]*? from '(\.[^']+)'/gm);
@@ -53,7 +53,7 @@ export async function buildConsole(): Promise<void> {
     // As close to atomic as possible: a reader in between finds no console, and tries again.
     await rm(consoleOutput, { recursive: true, force: true });
     await rename(fresh, consoleOutput).catch((error: unknown) => {
-      // Another start built the same meanwhile.
+      // Another process built the same console meanwhile.
       if (isStale()) throw error;
     });
   } finally {
@@ -129,7 +129,7 @@ async function main(orWithout: boolean): Promise<number> {
     return 0;
   } catch (error) {
     console.error(`The console could not be built: ${reasonOf(error)}.`);
-    // What starts behind this serves clients, and does so without a console as well.
+    // The command after this one serves clients, and does so without a console as well.
     return orWithout ? 0 : 1;
   }
 }

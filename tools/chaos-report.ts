@@ -9,7 +9,7 @@ type Verdict = 'met' | 'missed' | 'broken';
 const columns = ['', 'figure', 'measured', 'bar', ''] as const;
 const colours = { met: 'green', missed: 'yellow', broken: 'red' } as const;
 
-/** What is longer has a line of its own, and its beginning here. */
+/** A longer cell is cut in the table, and printed whole on a line of its own. */
 const widestCellCharacters = 48;
 
 /** Stories have no number of their own; they come before promises, which do. */
@@ -27,12 +27,11 @@ const documentHead = [
   '|---|---|---|---|---|---|---|',
 ] as const;
 
-/** Whether the run as a whole fails for it. */
+/** Whether this outcome makes the run as a whole fail. */
 export function hasFailed({ figures, failure }: PromiseOutcome): boolean {
   return failure !== undefined || figures.some((figure) => verdictOf(figure) === 'broken');
 }
 
-/** In a few words. */
 export function toVerdict({ figures, failure }: PromiseOutcome): string {
   const count = (wanted: Verdict): number => figures.filter((figure) => verdictOf(figure) === wanted).length;
   if (failure !== undefined) return 'failed';
@@ -41,7 +40,7 @@ export function toVerdict({ figures, failure }: PromiseOutcome): string {
   return 'kept';
 }
 
-/** Coloured if `stream` supports colours. */
+/** The table of the outcomes, coloured if `stream` supports colours. */
 export function formatOutcomes(outcomes: readonly PromiseOutcome[], stream: NodeJS.WriteStream): string {
   const paint = (verdict: Verdict, text: string): string => styleText(colours[verdict], text, { stream });
   const cells = outcomes.flatMap(({ figures }) => figures.map(toCells));
@@ -96,7 +95,7 @@ function toRow(
   return { no, row: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
 }
 
-/** Its number, by the name that people call it. */
+/** The number of the story with this name. */
 export function findStory(name: string): number | undefined {
   for (const [no, known] of storyNames) if (known === name) return no;
   return undefined;

@@ -28,7 +28,7 @@ const usage = `npm run chaos -- [options]
 const storySeconds: Readonly<Record<Scale, number>> = { short: 16, long: 40 };
 const moneyStorySeconds: Readonly<Record<Scale, number>> = { short: 10, long: 45 };
 const documentFile = 'docs/reference/reliability-figures.md';
-/** If lines are not overwritten, one from time to time is enough. */
+/** Where progress lines cannot be overwritten, one is printed this often. */
 const plainProgressIntervalMs = 10_000;
 
 const { values } = parseArguments();
@@ -106,7 +106,7 @@ function runMoneyStory(): Promise<PromiseOutcome> {
   });
 }
 
-/** In this process, as it draws on the terminal. */
+/** In this process, as the story draws on the terminal. */
 async function runAndReport(
   outcome: { readonly no: number; readonly title: string },
   play: () => Promise<readonly Figure[]>,

@@ -5,7 +5,7 @@ import { availableParallelism } from 'node:os';
 
 type Step = readonly [what: string, command: string, ...args: string[]];
 
-/** The longest first, as they share the machine. */
+/** The slowest steps come first, as they run side by side. */
 const steps: readonly Step[] = [
   ['format and lint', 'biome', 'ci', '--error-on-warnings', '--colors=off', '.'],
   ['types', 'tsc', '-p', '.'],

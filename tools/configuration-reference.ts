@@ -15,7 +15,7 @@ export function renderReference(families: readonly Family[]): string {
   return [...sections, renderFamilies(families)].join('\n\n');
 }
 
-/** `shown`: mappings whose keys are listed already, with their paths. They are not repeated. */
+/** The rows of a mapping. `shown`: mappings whose keys are listed already, with their paths; they are not repeated. */
 function rowsInside(path: string, node: SchemaNode, shown: Map<string, string>): string[] {
   const inList = node.items?.properties;
   const prefix = inList === undefined ? path : `${path}[]`;
@@ -105,7 +105,7 @@ const schemaNode = z.looseObject({
 
 export type SchemaNode = z.output<typeof schemaNode>;
 
-/** The input form: times and sizes are text here. */
+/** The schema of the configuration as users write it: times and sizes are text. */
 function describeConfiguration(): SchemaNode {
   return schemaNode.parse(z.toJSONSchema(configurationSchema, { io: 'input' }));
 }
@@ -154,17 +154,15 @@ function toEditorNode(node: SchemaNode, families: readonly Family[]): SchemaNode
   };
 }
 
-/** Whether another key names a file with its value. */
 function mayBeInFile(key: string, { properties = {} }: SchemaNode): boolean {
   return Object.values(properties).some(({ holds }) => holds === key);
 }
 
-/** Notes after a key's description. */
 function notesOf({ restart }: Pick<SchemaNode, 'restart'>): string[] {
   return restart === undefined ? [] : [restart.text];
 }
 
-/** A scalar that a text can be invalid for; plain text takes a reference unchanged. */
+/** Whether a text in place of the value can be invalid, as for a number. Plain text takes a reference unchanged. */
 function takesSubstitution(node: SchemaNode): boolean {
   const alternatives = node.anyOf ?? [node];
   return alternatives.every(({ type, pattern, enum: names }) => {

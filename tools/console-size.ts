@@ -28,7 +28,7 @@ const rows: Row[] = [];
 for (const file of ['index.html', ...filesOf(manifest)]) rows.push(await weigh(file));
 const total = { file: 'in all', brotli: sum(rows, 'brotli'), gzip: sum(rows, 'gzip') };
 console.log(['   brotli       gzip', ...[...rows, total].map(toLine)].join('\n'));
-// Gzip is what browsers take over plain HTTP from another machine: the worse of the two has to do.
+// Over plain HTTP from another machine browsers accept gzip only, which is the larger one.
 if (total.gzip > mostBytes) {
   console.error(
     `The first page may weigh ${toKilobytes(mostBytes).trim()}: load what it does not need at once with import().`,
@@ -36,7 +36,7 @@ if (total.gzip > mostBytes) {
   process.exitCode = 1;
 }
 
-/** What index.html needs, and what the overview needs, also what it loads by itself: its charts are looked at at once. */
+/** The files that index.html and the overview need, with the charts that the overview loads at once. */
 function filesOf(manifest: Manifest): Set<string> {
   const files = new Set<string>();
   const seen = new Set<string>();
@@ -60,7 +60,7 @@ async function weigh(file: string): Promise<Row> {
   return { file, brotli: (await sizeOf(`${path}.br`)) ?? plain ?? 0, gzip: (await sizeOf(`${path}.gz`)) ?? plain ?? 0 };
 }
 
-/** Undefined if there is no such file, as tiny files are not compressed. */
+/** The size of a file; undefined if it does not exist, as tiny files are not compressed. */
 async function sizeOf(path: string): Promise<number | undefined> {
   return (await stat(path).catch(() => undefined))?.size;
 }

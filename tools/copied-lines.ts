@@ -2,7 +2,7 @@
 
 export interface Location {
   readonly path: string;
-  /** From one on, as editors count. */
+  /** Line number, from 1. */
   readonly line: number;
 }
 
@@ -17,7 +17,7 @@ interface Line extends Location {
   readonly text: string;
 }
 
-/** For each text, by its path: what it shares with earlier ones, and with itself, if that is at least this many lines. */
+/** For each text, by its path: the runs of at least `leastLines` lines that it shares with earlier texts, or repeats itself. */
 export function findCopies(texts: ReadonlyMap<string, string>, leastLines: number): readonly Copy[] {
   const copies: Copy[] = [];
   const seen = new Map<string, { readonly lines: readonly Line[]; readonly at: number }>();
@@ -39,7 +39,7 @@ export function findCopies(texts: ReadonlyMap<string, string>, leastLines: numbe
   return copies;
 }
 
-/** Imports are alike wherever the same is needed, and brackets everywhere. */
+/** The lines to compare: without imports, which are alike wherever the same is needed, and without brackets. */
 function linesOf(path: string, text: string): Line[] {
   const withoutImports = text.replaceAll(/^import [^;]*;$/gm, (words) => words.replaceAll(/[^\n]/g, ''));
   const lines = withoutImports.split('\n').map((words, index) => ({ path, line: index + 1, text: words.trim() }));

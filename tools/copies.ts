@@ -3,7 +3,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { findCopies } from './copied-lines.ts';
 
-/** Fewer lines are alike by chance, or are not worth a name. */
+/** Fewer equal lines are accidental, or too few to share. */
 const leastLines = 8;
 
 const paths = globSync(['{src,tools,test,bench}/**/*.ts', 'console/src/**/*.{ts,tsx}'], {

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Begin and end of each covered part in turn, ascending. */
+/** Begin and end of each covered part, alternating and ascending. */
 export type Spans = readonly number[];
 
 interface Range {
@@ -17,7 +17,7 @@ interface Report {
   readonly result: readonly { readonly url: string; readonly functions: readonly { readonly ranges: Range[] }[] }[];
 }
 
-/** By source file; of all processes and threads that wrote there. */
+/** The covered parts by source file, over all processes and threads that wrote into the directory. */
 export function readCoverage(directory: string): Map<string, Spans> {
   const covered = new Map<string, Uint8Array>();
   for (const path of globSync(`${directory}/*.json`)) {
@@ -41,7 +41,7 @@ export function lengthOf(spans: Spans): number {
   return spans.reduce((sum, edge, index) => (index % 2 === 0 ? sum - edge : sum + edge), 0);
 }
 
-/** The smallest range around an offset decides. */
+/** For each offset whether it was run: the smallest range around it decides. */
 function countedIn(ranges: readonly Range[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(Math.max(0, ...ranges.map(({ endOffset }) => endOffset)));
   const widestFirst = ranges.toSorted((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));

@@ -85,7 +85,7 @@ function checkRoutes(text: string): void {
   }
 }
 
-/** Paths of client APIs, as they are without their prefix. */
+/** Checks the paths of client APIs, which the docs list without their prefix. */
 function checkClientApis(text: string): void {
   const mappings = routes.flatMap((route) => [
     ...(route.entry === undefined ? [] : route.entry.mapping.paths),
@@ -190,7 +190,7 @@ function checkLogEvents(text: string): void {
   }
 }
 
-/** The result of a shown diff is in the file as it is shown; all of the file if the diff begins with nothing. */
+/** Checks diffs in the docs: the file must have the diff's result; a diff that begins with an empty file shows all of it. */
 function checkShownFiles(text: string): void {
   const shown = Array.from(text.matchAll(/^```diff\n([\s\S]*?)^```$/gm), ([, diff = '']) => diff);
   for (const part of shown.flatMap((diff) => diff.split(/^(?=--- \S)/m))) {

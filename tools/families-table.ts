@@ -42,7 +42,7 @@ function optionsTable(families: readonly Family[]): string {
   return ['| family | `upstreams[].options` | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** Undefined if it is unknown, or depends on the model. */
+/** The scale of the scores; undefined if it is unknown, or depends on the model. */
 function scoresOf(offer: Offer | undefined): string | undefined {
   const { scale, isSwitched } = offer?.scores ?? {};
   if (scale === undefined || typeof scale === 'function') return undefined;

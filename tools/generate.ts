@@ -61,7 +61,7 @@ function renderModelFields(): string {
   return ['| field | operation of the model | read by |', '|---|---|---|', ...rows, ...headers].join('\n');
 }
 
-/** The part between the marks is replaced, the rest kept. */
+/** Replaces the part of the text between the marks. */
 function withSection(text: string, section: string): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end);

@@ -6,10 +6,10 @@ import ts from 'typescript';
 export interface LogEvent {
   readonly file: string;
   readonly level: string;
-  /** A name that is put together has `{}` for each part. */
+  /** The name; a name that is put together has `{}` for each part that varies. */
   readonly name: string;
   readonly fields: readonly string[];
-  /** Whether there are further fields, such as by a spread. */
+  /** Whether the call may have further fields, such as by a spread. */
   readonly isOpen: boolean;
 }
 

@@ -16,17 +16,17 @@ type Ended = { readonly kind: 'passed' | 'overtime' | 'crashed' } | { readonly k
 
 /** One test file without a change. */
 interface Recorded {
-  /** Of the test file's text. */
+  /** Hash of the test file's text. */
   readonly hash: string;
   readonly tookMs: number;
   readonly sources: Readonly<Record<string, { readonly hash: string; readonly spans: Spans }>>;
 }
 
-/** A change may make a loop endless; tests that take longer than this much of what they take by themselves notice it. */
+/** A changed source may run endlessly: tests that take longer than this multiple of their usual time have noticed the change. */
 const patience = { timesAsLong: 5, atLeastMs: 20_000, ofOneTestMs: 180_000, ofSoundTestsMs: 600_000 };
-/** Test files that run in one process: to start one for each would take longer than most files do. */
+/** Number of test files that run in one process, as starting a process takes longer than most files. */
 const together = 10;
-/** Besides those of the module. */
+/** Tests that may reach a change, besides those of its module. */
 const tests = ['test/conformance/*.test.ts', 'test/full/redis-*.test.ts'];
 const cache = 'node_modules/.cache/postern-mutants';
 const hook = new URL('mutant-hook.ts', import.meta.url).href;
@@ -63,7 +63,7 @@ export async function recordTests(sources: readonly string[], atOnce: number): P
   await Promise.all(Array.from({ length: atOnce }, recordAll));
 }
 
-/** Tests that reach the change: those of its folder, of its module, and all others, each part by how much of the file they cover. */
+/** The tests that reach the change: first those of its folder, then of its module, then all others; each group by how much of the file it covers. */
 export function testsReaching({ file, from }: Candidate): string[] {
   const distanceOf = (test: string): number =>
     dirname(test) === dirname(file) ? 0 : moduleOf(test) === moduleOf(file) ? 1 : 2;
@@ -84,7 +84,7 @@ export async function noticedBy(mutant: Candidate, files: readonly string[]): Pr
   while (left.length > 0) {
     const some = left.slice(0, together);
     const ended = await run(some, patienceFor(some), changed);
-    // One that hangs or ends the process names no file.
+    // A test file that hangs or ends the process is not named, so that all are suspected.
     const accused = ended.kind === 'passed' ? [] : ended.kind === 'failed' ? [ended.file] : some;
     for (const file of accused) {
       const again = await run([file], patienceFor([file]), changed);
@@ -101,13 +101,13 @@ function patienceFor(files: readonly string[]): number {
   return Math.ceil(Math.max(patience.atLeastMs, patience.timesAsLong * tookMs));
 }
 
-/** A busy machine fails a test now and then: only what fails three times by itself is no measure. */
+/** Records a test file. A busy machine fails a test now and then: only a file that fails three times by itself is left out. */
 async function record(file: string): Promise<Recorded | undefined> {
   for (let left = 3; left > 0; left -= 1) {
     const directory = mkdtempSync(join(tmpdir(), 'postern-coverage-'));
     const startedMs = performance.now();
     try {
-      // Code from the compile cache is counted as a whole only.
+      // Code from the compile cache would only be counted as a whole.
       const env = { NODE_V8_COVERAGE: directory, NODE_DISABLE_COMPILE_CACHE: '1' };
       const ended = await run([file], patience.ofSoundTestsMs, env);
       if (ended.kind === 'passed') {
@@ -137,7 +137,7 @@ function cachedAt(test: string): string {
   return `${cache}/${test.replaceAll('/', '+')}.json`;
 }
 
-/** Ends at the first test that fails. */
+/** Runs test files until the first test fails. */
 function run(files: readonly string[], timeoutMs: number, env: Record<string, string> = {}): Promise<Ended> {
   const child = spawn(
     process.execPath,
@@ -155,7 +155,7 @@ function run(files: readonly string[], timeoutMs: number, env: Record<string, st
       env: {
         NODE_COMPILE_CACHE: 'node_modules/.cache/postern',
         ...process.env,
-        // Processes that a test starts read the change too.
+        // Processes that a test starts get the change too.
         NODE_OPTIONS: `--import=${hook}`,
         ...env,
       },

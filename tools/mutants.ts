@@ -39,7 +39,7 @@ export function mutantsOf(file: string, source: string): Candidate[] {
   }
 
   function visit(node: ts.Node): void {
-    // Types are gone when it runs.
+    // Types do not exist at run time.
     if (ts.isTypeNode(node) || ts.isInterfaceDeclaration(node) || ts.isImportDeclaration(node)) return;
     if (ts.isBinaryExpression(node)) {
       const other = otherOperators.get(node.operatorToken.kind);

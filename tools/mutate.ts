@@ -12,9 +12,9 @@ import { type Candidate, mutantsOf } from './mutants.ts';
 
 interface Judged extends Candidate {
   readonly fate: 'noticed' | 'survived' | 'untested';
-  /** The test file that noticed it. */
+  /** The test file that noticed the change. */
   readonly by?: string;
-  /** Test files that reach it and were left out by `--most`. */
+  /** Number of test files that reach the change and were left out by `--most`. */
   readonly left?: number;
 }
 
@@ -61,7 +61,7 @@ function chooseSome(): Candidate[] {
   return chosen;
 }
 
-/** Detected changes stay so; the others are searched for in the present files, which may have changed. */
+/** The undetected changes of an earlier run; they are searched for in the present files, which may have changed. */
 function chooseAgain(path: string): Candidate[] {
   const chosen: Candidate[] = [];
   for (const one of JSON.parse(readFileSync(path, 'utf8')) as Judged[]) {
@@ -112,7 +112,7 @@ function sourcesIn(folder: string): string[] {
     .sort();
 }
 
-/** The same order for the same seed. */
+/** Shuffles; the order is the same for the same seed. */
 function shuffle<T>(items: readonly T[], seed: number): T[] {
   let state = seed >>> 0;
   const next = (): number => {

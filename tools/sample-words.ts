@@ -39,7 +39,7 @@ print(
     .flatMap(paragraphsOf),
 );
 
-/** Those whose hash with the seed is the smallest: a new file moves few of the others. */
+/** Prints the samples whose hash with the seed is the smallest, so that a new file changes few of the others. */
 function print(title: string, count: number, all: readonly Sample[]): void {
   const rank = ({ text, from }: Sample): string =>
     createHash('sha256').update(`${values.seed}\n${from}\n${text}`).digest('hex');
@@ -57,7 +57,7 @@ function openerOf(path: string): readonly Sample[] {
   return comment === undefined ? [] : [{ text: inOneLine(comment.replace(/^\s*\* ?/gm, '')), from: path }];
 }
 
-/** Each with the line that it describes. */
+/** The doc comments of a file, each with the line that it describes. */
 function commentsIn(path: string): readonly Sample[] {
   const found = readFileSync(path, 'utf8').matchAll(/^ *\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\n(?: *\/\/.*\n)* *(\S.*)$/gm);
   return Array.from(found, ([, comment = '', line = '']) => ({
@@ -66,7 +66,7 @@ function commentsIn(path: string): readonly Sample[] {
   }));
 }
 
-/** A test in a suite with the name of that, as the output of the tests has them. */
+/** The names of a file's tests, each after the names of its suites, as in the output of the tests. */
 function testsIn(path: string): readonly Sample[] {
   const names = readFileSync(path, 'utf8').matchAll(/^( *)(describe|test|it)\(\s*(['"`])((?:(?!\3)[^\\]|\\.)+)\3/gm);
   let suite = '';

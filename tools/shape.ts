@@ -30,7 +30,7 @@ if (values.check) {
   console.table({ 'docs, without generated pages': docs() });
 }
 
-/** Without tests. */
+/** Figures of a folder's files, without tests. */
 function shapeOf(folder: string) {
   const files = globSync(`${folder}/**/*.{ts,tsx}`, { cwd: root }).filter((file) => !/\.test\.tsx?$/.test(file));
   const texts = new Map(files.map((file) => [file, readFileSync(join(root, file), 'utf8')]));
@@ -54,7 +54,7 @@ function shapeOf(folder: string) {
   };
 }
 
-/** Prose alone: no code, no tables. */
+/** Figures of the docs' prose, without code and tables. */
 function docs() {
   const generated = new Set(['docs/reference/compatibility.md', 'docs/reference/reliability-figures.md']);
   const pages = globSync(['docs/*.md', 'docs/{guides,reference,explanations}/*.md', 'README.md', 'CONTRIBUTING.md'], {

@@ -22,7 +22,7 @@ run({ files: positionals, isolation: 'none', timeout: Number(values.timeout) })
   .compose(spec)
   .pipe(process.stdout);
 
-/** Makes the next hook, which is the runner's, one with `trackPromises: false`. Does nothing if a version of Node has no such hooks. */
+/** Makes Node's runner follow no promises: its next hook gets `trackPromises: false`. Does nothing if Node has no such hooks. */
 function followNoPromises(): void {
   const like = createHook({ init: () => undefined, trackPromises: false });
   const mark = Object.getOwnPropertySymbols(like).find((symbol) => Reflect.get(like, symbol) === true);

@@ -13,7 +13,7 @@ import { buildConsole } from './build-console.ts';
 
 const unit = ['{src,tools,bench,console/src}/**/*.test.ts', 'test/{support,conformance,chaos}/**/*.test.ts'];
 const full = ['test/{e2e,full,browser}/**/*.test.ts'];
-/** They measure their process, or collect all of its memory, which takes long if it is large. */
+/** Files that run by themselves: they measure their process, or collect all of its memory, which takes long if it is large. */
 const apart = [
   'src/http/upload-reading.test.ts',
   'src/lib/json/json-text.test.ts',
@@ -21,21 +21,21 @@ const apart = [
   'src/lib/token-ids.test.ts',
   'test/conformance/uploads.test.ts',
 ];
-/** Take as long as a part of all others: they have one of their own, and that begins first. */
+/** Files that take as long as a part of all others: each is a part of its own, and begins first. */
 const longest = ['test/conformance/families.test.ts', 'test/conformance/official-matrix.test.ts'];
-/** Of the smallest part: to begin a part takes two seconds of CPU, as most load the whole gateway. */
+/** Files of the smallest part: starting a part takes two seconds of CPU, as most parts load the whole gateway. */
 const fewestFiles = 30;
-/** Of `full` without the browser: what takes a minute or more begins first. */
+/** Files of `full`, without the browser's, that take a minute or more: they begin first. */
 const minutes = ['image', 'chaos-traffic', 'chaos-books', 'package', 'postgres-store', 'upgrade', 'compose'].map(
   (name) => `test/full/${name}.test.ts`,
 );
-/** What these need is fetched for minutes, while other files run. */
+/** Files for which something is downloaded for minutes, while other files run. */
 const installedFirst = [
   { file: 'test/full/foreign.test.ts', named: 'foreign', install: () => installForeign() },
   { file: 'test/full/clients.test.ts', named: 'clients', install: installClients },
 ];
 const timeoutMs = 180_000;
-/** A file system in memory, where there is one with enough space. */
+/** A file system in memory, used if it exists and has enough space. */
 const memory = { directory: '/dev/shm', leastBytes: 2 * 1024 ** 3 };
 
 interface Ended {
@@ -43,15 +43,15 @@ interface Ended {
   readonly output: string;
 }
 
-/** Files of one process. */
+/** The test files of one process. */
 type Part = readonly string[];
 
 const [mode = 'unit', ...more] = process.argv.slice(2);
-/** Tests wait for clocks, children and threads a third of their time: more than there are cores. Browsers and databases stall with two more. */
+/** Processes at a time, more than there are cores: tests wait a third of their time. Browsers and databases stall with two more. */
 const lanes = availableParallelism() + (mode === 'full' ? 1 : 2);
 const ended: Ended[] = [];
 
-// What takes long and is needed by all is done outside the tests, as their time is limited.
+// What many files need and takes long is done before the tests, as their time is limited.
 if (mode === 'full') {
   const isNamed = (word: string): boolean => more.some((file) => file.includes(word));
   for (const { named, install } of installedFirst) if (isNamed(named)) await install();
@@ -61,7 +61,7 @@ if (mode === 'full') {
 if (more.length > 0) process.exitCode = (await run(more, availableParallelism() + 1)).code;
 else process.exitCode = mode === 'full' ? await runFull() : await runUnits();
 
-/** Many files in one process, a few processes at a time. */
+/** Runs many files in one process, and a few processes at a time. */
 async function runUnits(): Promise<number> {
   const files = globSync(unit).sort();
   const waiting = partsOf(files.filter((file) => ![...apart, ...longest].includes(file)));
@@ -73,21 +73,21 @@ async function runUnits(): Promise<number> {
   return sumUp(files.length);
 }
 
-/** The first parts are large, as to begin one takes time, and the last ones small, so that all lanes end at about the same time. */
+/** Divides files into parts: large ones first, as starting one takes time, and small ones last, so that all processes end together. */
 function partsOf(files: readonly string[]): Part[] {
   const parts: Part[] = [];
   let left = files;
   while (left.length > 0) {
     const size = Math.max(fewestFiles, left.length / (lanes + 1));
     const every = Math.max(1, Math.floor(left.length / size));
-    // Those of a folder take about the same time.
+    // Files of one folder take about the same time, so they are spread over the parts.
     parts.push(left.filter((_, index) => index % every === 0));
     left = left.filter((_, index) => index % every !== 0);
   }
   return parts;
 }
 
-/** Hundreds of stores are written to and synced: on a disk that takes long, and no test sees a difference. */
+/** Makes the folder for temporary files, in memory: hundreds of stores are synced, which takes long on a disk and tests nothing more. */
 function makeTemporary(): string {
   const { bavail, bsize } = existsSync(memory.directory) ? statfsSync(memory.directory) : { bavail: 0, bsize: 0 };
   const base = bavail * bsize >= memory.leastBytes ? memory.directory : tmpdir();
@@ -119,7 +119,7 @@ async function runInstalled(): Promise<void> {
     try {
       await install();
     } catch (error) {
-      // The other files run all the same.
+      // The other files are run all the same.
       ended.push({ code: 1, output: `✖ failing tests:\n\n${file} cannot run: ${reasonOf(error)}\n` });
       continue;
     }
@@ -127,7 +127,7 @@ async function runInstalled(): Promise<void> {
   }
 }
 
-/** Runs what waits, the first queue before the second, until nothing does. */
+/** Runs all parts, those of the first queue before those of the second. */
 async function runAll(queues: readonly Part[][], how: 'one process' | 'one file'): Promise<void> {
   for (;;) {
     const part = queues.find((waiting) => waiting.length > 0)?.shift();
@@ -156,14 +156,14 @@ function sumUp(files: number): number {
   return failed.length > 0 ? 1 : 0;
 }
 
-/** With a number, each file has a process of its own, this many at a time, and the output is shown at once. */
+/** Runs a part. With a number, each file has a process of its own, this many at a time, and the output is shown at once. */
 function run(files: Part, how: number | 'one process' | 'one file'): Promise<Ended> {
   const isShown = typeof how === 'number';
-  // A file whose tests have failed may leave a process behind, and would wait for it for ever.
+  // A file whose tests failed may leave a process behind, and would otherwise wait for it for ever.
   const alone = ['--test-reporter=spec', `--test-timeout=${timeoutMs}`, '--test-force-exit'];
   const modes = {
     'one process': ['tools/test-part.ts', `--timeout=${timeoutMs}`],
-    // As --test starts it.
+    // As `node --test` starts it.
     'one file': alone,
   };
   const child = spawn(
@@ -176,7 +176,7 @@ function run(files: Part, how: number | 'one process' | 'one file'): Promise<End
     ],
     {
       stdio: ['inherit', isShown ? 'inherit' : 'pipe', 'inherit'],
-      // Most files load the whole gateway: what was compiled for one serves the others.
+      // Most files load the whole gateway: code that was compiled for one serves the others.
       env: { NODE_COMPILE_CACHE: 'node_modules/.cache/postern', ...process.env },
     },
   );

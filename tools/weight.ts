@@ -55,7 +55,7 @@ function check(): void {
   }
 }
 
-/** Folders of the packages and of all that they need, as Node.js finds them. */
+/** Folders of the packages and of all packages that they need, found as Node.js finds them. */
 function reachedFrom(wanted: readonly string[]): readonly string[] {
   const found = new Set<string>();
   const add = (name: string, from: string): void => {
@@ -68,7 +68,7 @@ function reachedFrom(wanted: readonly string[]): readonly string[] {
   return [...found];
 }
 
-/** Beside the package, then in each folder above it. */
+/** Folders where Node.js looks for a package: beside the given one, then in each folder above it. */
 function foldersFrom(path: string, name: string): readonly string[] {
   const here = path === '' ? `node_modules/${name}` : `${path}/node_modules/${name}`;
   const above = path.lastIndexOf('/node_modules/');
@@ -87,7 +87,7 @@ function megabytesOf(folders: readonly string[]): number {
   return Math.round(bytes / 100_000) / 10;
 }
 
-/** The best of three, less what an empty process takes. */
+/** Time to load a package: the best of three attempts, less the time of an empty process. */
 function loadMs(name: string): number {
   const script = `const began = performance.now(); await import('${name}'); console.log(performance.now() - began)`;
   const once = (): number =>

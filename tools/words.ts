@@ -34,13 +34,13 @@ const banned: ReadonlyMap<string, string> = new Map([
   ['whose', 'the owner, or its type'],
 ]);
 
-/** In prose these have their usual meaning. */
+/** Words that are banned in names only; in prose they have their usual meaning. */
 const inCodeAlone: ReadonlySet<string> = new Set(['course', 'house', 'rests', 'say', 'tell', 'told', 'who', 'whose']);
 
-/** Names that programs read, or fixtures. */
+/** Names that programs read, or that fixtures have. */
 const allowed: ReadonlySet<string> = new Set(['notTold', 'say']);
 
-/** One file a row or a feature: the same subject has a file in each of them. */
+/** Folders with one file for each row or feature, so that the same subject has a file in several of them. */
 const bySubject = /^src\/(admin|apis|cli|config|core|families|routes|store)\//;
 
 const words = [...banned.keys()];
@@ -56,7 +56,7 @@ function refuse(where: string, word: string): void {
   console.error(`${where}: not "${word}"; say: ${banned.get(word)} (tools/words.ts)`);
 }
 
-/** The words of a name in camel case, or with hyphens: each that is banned. */
+/** The banned words in a name in camel case, or with hyphens. */
 function bannedIn(name: string): readonly string[] {
   const parts = name.match(/[A-Z]?[a-z]+|[A-Z]+/g) ?? [];
   return parts.map((part) => part.toLowerCase().replace(/s$/, '')).filter((word) => banned.has(word));
@@ -64,7 +64,7 @@ function bannedIn(name: string): readonly string[] {
 
 function checkCode(path: string): void {
   const text = readFileSync(path, 'utf8');
-  // Hardly a file has such letters: the others need not be parsed.
+  // Few files contain the letters of a banned word: the others need not be parsed.
   if (!anyWord.test(text)) return;
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const visit = (node: ts.Node): void => {

@@ -4,10 +4,10 @@ import { globSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { firstFileOf, type Layer, layers, type Module, withoutModule } from './modules.ts';
 
-/** By name of a module: the modules that it imports. */
+/** For each module, the modules that it imports. */
 export type ModuleImports = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** By path: the text of each file that runs for users. */
+/** The text of each file that runs for users, by its path. */
 export type Sources = ReadonlyMap<string, string>;
 
 export function readSources(): Sources {
@@ -18,7 +18,7 @@ export function readSources(): Sources {
 
 const importPattern = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
 
-/** Throws if a file has no module, a first file is missing, or an import does not point downward. */
+/** Finds what each module imports. Throws if a file has no module, a first file is missing, or an import does not point downward. */
 export function findModuleImports(sources: Sources, all: readonly Layer[] = layers): ModuleImports {
   const modules = all.flatMap((layer) => layer.modules);
   const found = new Map(modules.map(({ name }) => [name, new Set<string>()]));
@@ -45,7 +45,7 @@ export function findModuleImports(sources: Sources, all: readonly Layer[] = laye
   return found;
 }
 
-/** Without imports that follow from others: a module that imports a feature reaches core in any case. */
+/** Leaves out imports that follow from others: a module that imports a feature reaches core in any case. */
 export function withoutImplied(imports: ModuleImports): ModuleImports {
   const reaches = (from: string, to: string): boolean =>
     [...(imports.get(from) ?? [])].some((next) => next === to || reaches(next, to));

@@ -10,16 +10,16 @@ const margin = 24;
 const head = 84;
 const mapWidth = 632;
 const gap = 10;
-/** Between layers: an arrow's length. */
+/** Distance between two layers, which is the length of an arrow. */
 const step = 20;
 const columns = 3;
 const slabHeight = 44;
-/** In a slab, left to the words of its imports. */
+/** Width in a layer's box that is left for the names of its imports. */
 const wordsWidth = 72;
-/** A name and a few words, and a line of imports below them. */
+/** Height of a module's box, without and with a line of imports. */
 const boxHeight = { plain: 56, importing: 74 };
 const frame = { title: 28, padding: 12 };
-/** A layer of so many modules has a frame around them, and arrows lead to the frame. */
+/** A layer of at least this many modules has a frame around them, and arrows lead to the frame. */
 const framedFrom = 3;
 
 /** Something that arrows lead to and from. */
@@ -162,7 +162,7 @@ function drawSlab(module: Module, { x, y, width: slabWidth, height }: Area, show
   ];
 }
 
-/** What a module imports, core apart; a layer of which it imports every module, by itself or by another, has one word. */
+/** The names of what a module imports, without core. A layer of which it reaches every module is named as one. */
 function arrowWords({ name }: Module, shown: ModuleImports): string[] {
   const imported = new Set(shown.get(name));
   imported.delete('core');
@@ -201,7 +201,7 @@ const badge = (x: number, y: number, words: string, badgeWidth = 19): string[] =
   text('number', x, y + 3.8, words, { 'text-anchor': 'middle' }),
 ];
 
-/** In a column of its own, beside all the layers. */
+/** Draws the path of a request, in a column beside the layers. */
 function drawPath(bottom: number): string[] {
   const x = margin + mapWidth + margin;
   const top = head + 24;

@@ -3,11 +3,11 @@
 export interface Module {
   readonly name: string;
   readonly path: string;
-  /** In the picture: a few words. */
+  /** A few words for the picture. */
   readonly brief: string;
-  /** In the table: a sentence, which names folders that need an explanation. */
+  /** A sentence for the table, which names folders that need an explanation. */
   readonly owns: string;
-  /** The file to read first, in the module. */
+  /** The file to read first, by its path in the module. */
   readonly firstFile: string;
 }
 
@@ -16,7 +16,7 @@ export interface Layer {
   readonly modules: readonly Module[];
 }
 
-/** From top to bottom: a module may import those of the layers below its own, and none beside it. */
+/** The layers from top to bottom: a module may import modules of the layers below its own, and none of its own layer. */
 export const layers: readonly Layer[] = [
   {
     title: 'entry point',

@@ -5,12 +5,12 @@
 
 export interface PathStep {
   readonly module: string;
-  /** In the module. */
+  /** Path of the file in the module. */
   readonly file: string;
-  /** In that file: functions, classes or private methods. */
+  /** Functions, classes or private methods in the file. */
   readonly functions: readonly string[];
   readonly does: string;
-  /** The methods of `direct/path.ts` that take this step; none for what comes before it. */
+  /** The methods of `direct/path.ts` that take this step; empty for steps before it. */
   readonly direct: readonly string[];
 }
 

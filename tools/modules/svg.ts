@@ -15,7 +15,7 @@ export const box = (className: string, x: number, y: number, width: number, heig
 
 export const path = (className: string, d: string): string => element('path', { class: className, d });
 
-/** Words in lines of at most so many characters; a longer word has a line of its own. */
+/** Breaks text into lines of at most `most` characters; a longer word has a line of its own. */
 export function toLines(words: string, most: number): string[] {
   const lines: string[] = [];
   for (const word of words.split(' ')) {

@@ -9,12 +9,12 @@ import { findPages, type Group, movedPages, type Page } from './pages.ts';
 import type { Section } from './search.ts';
 
 const repositoryUrl = 'https://github.com/postern/postern';
-/** The pages themselves may ask for nothing else than what lies beside them. */
+/** A page of the site may load only files of the site. */
 const policy = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; connect-src 'self'";
 /** The marker file of a site: other folders are not overwritten. */
 const marker = 'search.json';
 
-/** Gives back how many pages there are. */
+/** Builds the site and returns the number of pages. */
 export function buildSite(root: string, target: string): number {
   const { groups, pages } = findPages(root);
   const bySource = new Map(pages.map((page) => [page.source, page]));
@@ -45,11 +45,11 @@ export function buildSite(root: string, target: string): number {
 interface Surroundings {
   readonly root: string;
   readonly bySource: ReadonlyMap<string, Page>;
-  /** Collects the images. */
+  /** Images that the pages need; they are copied. */
   readonly images: Set<string>;
 }
 
-/** A page of the docs within the site, a picture beside it, anything else in the repository. */
+/** The target of a link: a page of the docs is in the site, an image beside it, and anything else in the repository. */
 function leadTo(href: string, from: Page, { root, bySource, images }: Surroundings): string {
   if (/^([a-z]+:|#)/.test(href)) return href;
   const [path = '', anchor] = href.split('#', 2);

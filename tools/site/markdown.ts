@@ -40,14 +40,14 @@ export function render(text: string, link: (href: string) => string): Rendered {
       image({ href, text: words }) {
         return `<img src="${escapeHtml(link(href))}" alt="${escapeHtml(words)}">`;
       },
-      // Notes to authors of the page; no other HTML is allowed.
+      // HTML comments are notes to authors; no other HTML is allowed.
       html: ({ text: note }) => (/^<!--[\s\S]*-->\s*$/.test(note) ? '' : escapeHtml(note)),
     },
   });
   return { title: sections[0]?.heading ?? '', html: marked.parser(tokens), sections };
 }
 
-/** As GitHub makes them, so that links work in both. */
+/** Makes the IDs of headings as GitHub does, so that links work in both. */
 function createNames(): (heading: string) => string {
   const taken = new Map<string, number>();
   return (heading) => {
@@ -61,7 +61,6 @@ function createNames(): (heading: string) => string {
   };
 }
 
-/** What is read of it, without its marks. */
 function toText(token: Token): string {
   if (token.type === 'table') {
     const rows: { tokens: Token[] }[][] = [token.header, ...token.rows];

@@ -3,11 +3,11 @@
 import { globSync } from 'node:fs';
 
 export interface Page {
-  /** In the repository. */
+  /** Path in the repository. */
   readonly source: string;
-  /** In the site. */
+  /** Path in the site. */
   readonly path: string;
-  /** In the list of pages, if its own title does not fit. */
+  /** Title in the list of pages, if it differs from that of the page. */
   readonly words?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ const groups: readonly (readonly [head: string, names: readonly string[]])[] = [
   ['Project', ['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md']],
 ];
 
-/** Former addresses of pages, which redirect: without `.html`. */
+/** Former addresses of pages, without `.html`, and where they redirect. */
 export const movedPages: Readonly<Record<string, string>> = {
   access: 'guides/access',
   'admin-api': 'reference/admin-api',
@@ -122,7 +122,7 @@ export const movedPages: Readonly<Record<string, string>> = {
   workers: 'guides/workers',
 };
 
-/** Pages that another page lists. */
+/** Pages that are not in the menu, because another page lists them. */
 const listedElsewhere = ['docs/adr/*.md', 'examples/*/README.md'];
 
 export interface Group {
@@ -130,7 +130,7 @@ export interface Group {
   readonly pages: readonly Page[];
 }
 
-/** The pages under their headings; a page without one comes last, so that none is lost. */
+/** Finds the pages by group; a page without a group comes last, so that none is lost. */
 export function findPages(root: string): { readonly groups: readonly Group[]; readonly pages: readonly Page[] } {
   const known = new Set(groups.flatMap(([, names]) => names));
   const rest = globSync(['docs/*.md', 'docs/{guides,reference,explanations}/*.md'], { cwd: root }).filter(

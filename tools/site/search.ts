@@ -10,7 +10,7 @@ export interface Section {
 
 interface Found {
   readonly section: Section;
-  /** Of the text, from a little before the first word on. */
+  /** A part of the text, which begins a little before the first word that matches. */
   readonly excerpt: string;
 }
 
@@ -40,7 +40,7 @@ function scoreOf({ title, heading, text }: Section, words: readonly string[]): n
   return sum;
 }
 
-/** How often it begins a word there. */
+/** How often a word of the text begins with this word. */
 function timesIn(text: string, word: string): number {
   const low = text.toLowerCase();
   let times = 0;
