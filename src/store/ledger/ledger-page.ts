@@ -195,7 +195,6 @@ function isRarelyTogether(filter: LedgerFilter): boolean {
   return conditions.length > 1 || conditions.some(({ value }) => value === '');
 }
 
-/** Finds a time span with the `most` newest matching rows; undefined where there are none. */
 async function findStretch(
   db: Kysely<Schema>,
   filter: LedgerFilter,

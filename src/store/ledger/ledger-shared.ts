@@ -64,7 +64,6 @@ export class SharedValues {
     return this.#use(shared ?? this.#take(toNames(row), startedAtMs, known), startedAtMs);
   }
 
-  /** The shared values of a row of a former version. */
   valuesOfNames(names: RowNames, startedAtMs: number): LedgerSharedTable {
     return this.#use(this.#take(names, startedAtMs, this.#known ?? new Map()), startedAtMs);
   }
@@ -94,7 +93,6 @@ export class SharedValues {
     return known;
   }
 
-  /** Returns the shared values with these names, which are already in the form of the store. */
   #take(names: RowNames, startedAtMs: number, known: KnownRows): SharedRow {
     const alike = listOf(known, names);
     const found = findIn(alike, names, names.is_estimated, names.upstream_model);

@@ -98,7 +98,6 @@ function toSlices(named: NamesBySlice): LedgerSliceTable[] {
   return slices;
 }
 
-/** The filter's conditions that slices can decide. */
 function toKinds(filter: LedgerFilter): { kind: Kind; name: string }[] {
   const asked = new Map<Kind, string>(toConditions(filter).map(({ column, value }) => [column, value]));
   if (filter.status !== undefined) asked.set('status', String(filter.status));

@@ -240,7 +240,6 @@ export class BlockReader {
     return text;
   }
 
-  /** The number of a name; undefined where no cell has it. */
   find(text: string): number | undefined {
     if (text === '') return noName;
     const bytes = Buffer.from(text);
@@ -281,7 +280,6 @@ export class BlockReader {
     return (mask & 1) === 1 ? this.#varint() : 0;
   }
 
-  /** Reads the counts, and the given number of sketches. */
   readFigures(sketches: number = sketched.length): void {
     let mask = this.#readCounts();
     for (let index = 0; index < sketches; index++, mask >>>= 1) {

@@ -54,7 +54,6 @@ export class Groups {
     for (const group of this.names.keys()) this.weights[group] = this.#latencies[group]?.quantile(0.95) ?? 0;
   }
 
-  /** The largest lines, by weight and then by name. */
   largest(most: number): (readonly string[])[] {
     const named = this.names.map((names, group) => ({ names, weight: this.weights[group] ?? 0 }));
     const candidates = named.filter(({ names }) => !names.includes(others));

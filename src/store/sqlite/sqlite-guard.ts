@@ -54,7 +54,6 @@ export class FileGuard {
     );
   }
 
-  /** Lists files saved by processes that have ended. */
   listSaved(): string[] {
     const [file = ''] = this.#files;
     return readdirSync(dirname(file))

@@ -79,7 +79,6 @@ export function toBound(parameters: readonly unknown[]): SQLInputValue[] {
   });
 }
 
-/** Converts a row: integers that JavaScript represents exactly become numbers; larger ones stay bigints. */
 function toRow(row: Row): Row {
   for (const column in row) {
     const value = row[column];
