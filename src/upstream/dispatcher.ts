@@ -34,7 +34,6 @@ export interface DispatcherDeps extends LeaseDeps {
 export interface TargetDispatcher extends Dispatcher {
   /** Adopts a configuration; targets that remain keep their state. */
   adopt(snapshot: Pick<Snapshot, 'upstreams' | 'models'>): void;
-  /** Reports the result of an active health check. */
   checked(upstream: Upstream, ok: boolean, why: string | undefined): void;
   /** Describes the state of every target of a configuration, each once; the caller may pause at every `yield`. */
   describing(snapshot: Pick<Snapshot, 'models'>): Generator<undefined, TargetState[], undefined>;
@@ -256,7 +255,6 @@ function wakeUnreachable({ targets }: UpstreamHealth, nowMs: number): void {
   }
 }
 
-/** Whether the target was not called yet, and its upstream takes one more call. */
 function isOpenTo({ target }: Candidate, { upstream }: TargetView, tried: Tried): boolean {
   return !tried.hasTarget(target) && upstream.slots.hasRoom(tried);
 }

@@ -150,7 +150,6 @@ export class EndpointSet {
     this.#deps.onChange({ kind, endpoint: endpoint.name, why: endpoint.down ?? was ?? '', forMs: 0 });
   }
 
-  /** Whether another endpoint can be tried in place of a failed one. */
   hasOther(than: Endpoint, nowMs: number): boolean {
     return this.#all.some((one) => one !== than && one.isUsable(nowMs));
   }

@@ -15,7 +15,6 @@ export interface EndpointAddress {
 }
 
 export interface LookUpDeps {
-  /** Replaces the system's look-up of names. */
   readonly lookup?: LookupFunction | undefined;
   readonly resolveSrv?: ((name: string) => Promise<readonly SrvRecord[]>) | undefined;
   readonly everyMs?: number | undefined;

@@ -40,7 +40,6 @@ export class RecentCalls {
     this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);
   }
 
-  /** Removes this number of failed calls, the newest first. */
   takeBack(failures: number): void {
     let left = failures;
     for (let part = this.#newestPart; left > 0 && part >= 0 && part > this.#newestPart - this.#parts; part -= 1) {

@@ -21,7 +21,6 @@ export class RetryBudget {
     this.#store(perRequest);
   }
 
-  /** Pays for one more call; false where the budget is used up. */
   tryTake(nowMs: number): boolean {
     this.#store((nowMs - this.#filledAtMs) * perMs);
     this.#filledAtMs = nowMs;

@@ -44,7 +44,6 @@ export class TargetHealth {
     this.circuit = new Circuit(random);
   }
 
-  /** Whether the health can be dropped: no call is running, and no cooldown either. */
   isIdle(nowMs: number): boolean {
     if (this.inFlight > 0 || this.circuit.cooldownUntilMs > nowMs) return false;
     for (const { cooldownUntilMs } of this.limits.values()) if (cooldownUntilMs > nowMs) return false;
@@ -98,7 +97,6 @@ export class UpstreamHealth {
     };
   }
 
-  /** Adopts a configuration, and drops outdated state. */
   adopt(upstream: Upstream, models: ReadonlySet<string>): void {
     this.slots.configure(upstream.limits);
     const isMoved = this.#address !== addressOf(upstream);

@@ -20,7 +20,6 @@ interface HealthChecksDeps {
   readonly clock: Clock;
   readonly installation: string;
   readonly onResult: (upstream: Upstream, ok: boolean, why: string | undefined) => void;
-  /** Random numbers, uniform in [0, 1). */
   readonly random?: () => number;
 }
 

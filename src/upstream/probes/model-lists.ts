@@ -18,7 +18,6 @@ type Found =
 
 interface ModelListsDeps {
   read(upstream: Upstream, signal: AbortSignal): Promise<Found>;
-  /** Random numbers, uniform in [0, 1). */
   readonly random: () => number;
   /** Called when a target is found missing for the first time. */
   readonly onMissing: (upstream: string, model: string) => void;

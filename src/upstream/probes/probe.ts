@@ -338,7 +338,6 @@ function at(value: unknown, ...names: readonly string[]): string | undefined {
   return typeof inner === 'string' ? inner : undefined;
 }
 
-/** The error code; if several addresses were tried, that of the first. */
 function firstCodeOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return firstCodeOf(error.errors[0]);
   return codeOf(error) ?? '';

@@ -126,7 +126,6 @@ export class FairQueue<E extends WaitingCall> {
     return this.#longestBeside(entry) !== undefined;
   }
 
-  /** The keys with the most waiting calls, and how many each has. */
   longest(count: number): { readonly key: string; readonly waiting: number }[] {
     if (this.size === 0) return [];
     const all = [...this.#projects.flows.values()].flatMap(({ keys }) =>

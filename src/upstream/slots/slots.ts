@@ -92,7 +92,6 @@ export class Slots {
     return this.#queueOf(lane).size;
   }
 
-  /** The keys with the most calls that wait for a slot in the lane. */
   longestIn(lane: Lane): { readonly key: string; readonly waiting: number }[] {
     return this.#queueOf(lane).longest(shownKeys);
   }
@@ -103,7 +102,6 @@ export class Slots {
     return this.#governor.limit;
   }
 
-  /** Whether a call of the lane could begin now. */
   isFree(lane: Lane): boolean {
     if (this.inFlight >= this.held || this.#interactive.size > 0) return false;
     return lane === 'interactive' || (this.#bulk.size === 0 && this.#mayBulkEnter());
