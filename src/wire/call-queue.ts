@@ -25,7 +25,6 @@ export class CallQueue {
     for (const call of this.#calls) if (call !== undefined) call.waitsSinceMs ??= nowMs;
   }
 
-  /** Does nothing for a call that does not wait. */
   remove(call: ClientCall): void {
     const at = this.#calls.indexOf(call, this.#from);
     if (at === -1) return;

@@ -101,7 +101,6 @@ export class ChunkReader {
     this.#sink.onBody(small.length === 1 ? first : Buffer.concat(small));
   }
 
-  /** Reads one byte of the framing between the data. */
   #readFrame(code: number): WireFault | undefined {
     switch (this.#phase) {
       case 'size':

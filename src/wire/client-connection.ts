@@ -118,7 +118,6 @@ export class ClientConnection implements CallHolder, Timed {
     this.#options.wheel.add(this);
   }
 
-  /** Closes the connection; a running call fails with `error`. */
   destroy(error: Error): void {
     this.#break(error);
   }

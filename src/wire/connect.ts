@@ -35,7 +35,6 @@ export type TlsOptions = Pick<
   'secureContext' | 'ca' | 'allowPartialTrustChain' | 'servername' | 'minVersion' | 'checkServerIdentity'
 >;
 
-/** The server's address from the origin of a URL. */
 export function toServerAddress(origin: string): ServerAddress {
   const { protocol, hostname, port } = new URL(origin);
   const secure = protocol === 'https:';
@@ -177,7 +176,6 @@ export class TlsClient {
     return this.#open(server, path === undefined ? { ...tcp, host, port } : { path, host });
   }
 
-  /** Begins TLS on an open connection. */
   over(server: ServerAddress, socket: Socket): TLSSocket {
     return this.#open(server, { socket, host: server.host });
   }
@@ -202,7 +200,6 @@ export class TlsClient {
   }
 }
 
-/** How long to wait. */
 export interface Patience {
   /** Remaining time; 0: no limit. */
   readonly leftMs: number;

@@ -26,7 +26,6 @@ export class HeadCollector {
     return this.#hold.bytes;
   }
 
-  /** Whether no byte of a head was received yet. */
   get isEmpty(): boolean {
     return this.#hold.length === 0;
   }
