@@ -393,7 +393,6 @@ function modelBesideBody({ own }: Route, headers: RequestHeaders): string | unde
   });
 }
 
-/** Whether an upstream of the model stores objects that clients create there. */
 const storesObjects = ({ tiers }: RoutePlan): boolean =>
   tiers.some((tier) =>
     tier.some(({ target: { upstream } }) => upstream.filesPath !== undefined || upstream.batchesPath !== undefined),

@@ -608,7 +608,6 @@ class Attempts {
     return model.hedge.afterMs === 'p95' ? lease.percentile95Ms() : model.hedge.afterMs;
   }
 
-  /** Starts a second call where the first one takes long; the first answer wins. */
   async #race(lease: TargetLease, afterMs: number): Promise<Won | undefined> {
     const race = new Race(this.#client, (one, client) => this.#ask(one, client));
     race.start(lease);

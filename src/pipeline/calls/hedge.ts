@@ -38,7 +38,6 @@ export class Race implements ClientWork {
     this.#racers.push(racer);
   }
 
-  /** Whether all calls are still running after this time. */
   async outlasts(ms: number): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<true>((resolve) => {

@@ -80,7 +80,6 @@ function checkRepeated({ question, route }: Plan, calls: number): void {
   });
 }
 
-/** The client's fields, completed by the operator's defaults. */
 async function toParameters(body: Buffer, { defaults }: Target, memory: ParsingMemory): Promise<JsonObject> {
   const parameters = await readParameters(body, memory, 'too much to be translated for the upstream of this model');
   for (const [name, value] of Object.entries(defaults)) parameters[name] ??= value;

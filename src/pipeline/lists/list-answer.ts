@@ -108,7 +108,6 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
   }
 }
 
-/** Bills the served parts of a list that ends in an error. */
 function oweFor(parts: readonly Exchange[], exchange: Exchange): void {
   if (parts.length === 0) return;
   exchange.parts = parts;
@@ -234,7 +233,6 @@ function namesIn(lists: readonly (readonly string[] | undefined)[]): readonly st
   return names.size === 0 ? undefined : [...names];
 }
 
-/** The sum of usages; null where one of them reported nothing. */
 function sumOf(usages: readonly (Usage | null)[]): Usage | null {
   const said = usages.filter((usage) => usage !== null);
   const [first] = said;

@@ -31,7 +31,6 @@ export class BatchCount {
   readonly #bill: (exchange: Exchange) => void;
   #done = 0;
 
-  /** `whole`: the exchange of the batch. */
   constructor(whole: Exchange, estimate: RequestEstimate, bill: (exchange: Exchange) => void) {
     this.#whole = whole;
     this.#estimate = estimate;

@@ -180,7 +180,6 @@ interface FileForm {
   readonly purpose: string;
 }
 
-/** Validates the form of an upload: one file, and one purpose. */
 function readFileForm(parts: readonly FormPart[]): FileForm {
   const file = onlyPart(parts, 'file');
   if (file.filename === undefined) throw wrong('file', 'a file, with a file name');
