@@ -75,7 +75,7 @@ export async function openAccounting(deps: AccountingDeps) {
       current = snapshot;
       books.importer.retain(snapshot.ledger.retentionMs);
     },
-    /** To be called when no exchange is left: imports what is in the journal, if the store accepts it. */
+    /** Imports what is in the journal, if the store accepts it. To be called when no exchange is left. */
     async close(): Promise<void> {
       await budgets.close();
       await alerts.close();

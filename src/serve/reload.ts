@@ -18,7 +18,7 @@ export function startReloading(
   surroundings: Surroundings,
   history?: ReloadHistory,
 ): ConfigurationFeed {
-  /** Clears cached list items, if their cache was cleared after they were cached. */
+  /** Drops cached list items that are older than the last clearing of their cache. */
   async function forget(): Promise<void> {
     try {
       app.lists.cleared(readClearedCaches(await configuration.store.settings.get(clearedCaches)));

@@ -189,7 +189,6 @@ async function compile(upstreamPort: number, families: readonly Family[]): Promi
   return snapshot;
 }
 
-/** Sends one request after another on one connection, and counts the answers. */
 function ask(port: number, first: number, endsAtMs: number): Promise<number> {
   return new Promise((resolve) => {
     let answered = 0;

@@ -195,7 +195,6 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
       return restarts;
     },
     send,
-    /** The latest metrics of each worker, including workers that ended. */
     async read(only?: ReadonlySet<MetricName>): Promise<Reading[]> {
       turn += 1;
       const mine = turn;
