@@ -11,7 +11,6 @@ export class EndReserve {
   /** By request ID, for ends with long names: bytes beyond the usual. */
   readonly #extra = new Map<string, number>();
 
-  /** Number of open exchanges. */
   get count(): number {
     return this.#count;
   }

@@ -215,7 +215,6 @@ class JournalImporter implements Importer {
     this.#caughtUp.resolve();
   }
 
-  /** Imports one batch of a journal, at most. */
   async #step(source: Source): Promise<Came> {
     if (this.#deps.clock.monotonicMs() < source.pausedUntilMs) return 'nothing';
     try {

@@ -71,7 +71,6 @@ export class Joiner {
     return false;
   }
 
-  /** Processes a whole frame of the segment. */
   take(frame: Pick<Frame, 'payload' | 'isItems' | 'end'>, segment: number, into: Joined): void {
     this.#ends.set(segment, frame.end);
     if (this.#itemsSegment !== segment) this.#items.clear();

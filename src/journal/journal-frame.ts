@@ -27,7 +27,6 @@ export class FrameWriter {
   #buffer = Buffer.allocUnsafeSlow(usualBytes);
   #length = 0;
 
-  /** Begins a frame of at most this size. */
   begin(mostBytes: number): void {
     if (mostBytes > this.#buffer.length || this.#buffer.length > keptBytes) {
       this.#buffer = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(mostBytes, usualBytes))));

@@ -319,7 +319,6 @@ export class ItemReader {
     return tenths === null ? null : tenths / 10;
   }
 
-  /** Reads a name's number and returns its facts; undefined for an unknown number. */
   #name(): NameFields | undefined {
     const number = this.#varint();
     return number === 0 ? unnamed : this.#names.get(number);

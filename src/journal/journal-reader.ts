@@ -283,7 +283,6 @@ class FileJournalReader implements JournalReader {
     return extent;
   }
 
-  /** Looks into a segment; undefined where it was deleted meanwhile. */
   #look<T>(number: number, what: (segment: SegmentReader) => T): T | undefined {
     const segment = openIfThere(this.#directory, number, this.#files);
     if (segment === undefined) return undefined;

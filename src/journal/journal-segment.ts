@@ -158,7 +158,6 @@ export class SegmentWriter {
         .catch(ignore);
   }
 
-  /** Deletes the file of an empty segment. */
   remove(): void {
     this.#files.close(this.#file);
     removeIfThere(this.path, this.#files);

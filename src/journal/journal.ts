@@ -52,7 +52,6 @@ export interface JournalOptions {
   readonly files?: JournalFiles;
   readonly log?: Log;
   readonly segmentBytes?: number;
-  /** Pause after a failure, before the next attempt. */
   readonly retryMs?: number;
 }
 

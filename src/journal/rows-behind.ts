@@ -23,7 +23,6 @@ export class RowsBehind {
     this.#importedTo = from;
   }
 
-  /** Notes that the reader returned a frame's rows. */
   took(frame: Frame): void {
     this.#taken += countSettlements(frame);
   }
