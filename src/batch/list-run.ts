@@ -207,7 +207,6 @@ export async function runList(
     remember(entries, part.answer);
   }
 
-  /** Caches the results, unless their counts are estimates. */
   function remember(entries: readonly ListEntry[], { translated }: Answer): void {
     if (model.cache === undefined || freshness === 'no-store' || translated?.isEstimated === true) return;
     cache.write(model, model.cache, new Map(entries.map((entry) => [entry.key, foundOf(entry)])));

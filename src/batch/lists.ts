@@ -25,7 +25,6 @@ const codecs: Readonly<Partial<Record<Operation, Codec>>> = {
   moderations: verdicts,
 };
 
-/** Whether the engine can read the route's wire format. */
 const isRead = (label: Label): boolean => label === 'openai' || label === 'engines';
 
 export interface ListsDeps {

@@ -36,7 +36,6 @@ export interface Wanted {
 }
 
 interface Takers<T> {
-  /** Takes the results for some of the items. */
   take(wanted: readonly T[], read: ReadAnswer, part: ReadPart): void;
   /** Takes the cost of a call for these items whose answer was not awaited. */
   owe(wanted: readonly T[], part: Exchange): void;

@@ -130,7 +130,6 @@ export function createRedisSharedCache(url: string, log: Log) {
   };
 }
 
-/** The reply, or undefined after the timeout. */
 function withinPatience(reply: Promise<unknown>, onLate: () => void): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {

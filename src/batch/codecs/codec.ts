@@ -36,7 +36,6 @@ export interface Result {
   readonly bytes: Buffer;
   /** Span of the item's number in the element; undefined where its position in the list counts as the number. */
   readonly index: JsonSpan | undefined;
-  /** The score of a rerank result. */
   readonly score?: number;
   /** The width of a vector: how many numbers, or characters of base64; undefined for any other result. */
   readonly width?: number | undefined;

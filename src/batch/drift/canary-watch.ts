@@ -128,7 +128,6 @@ const likeness = (a: readonly number[], b: readonly number[]): number => (a.leng
 
 const toText = (vector: readonly number[]): string => floatsToBytes(vector).toString('base64');
 
-/** The stored first vectors for these texts; undefined where there are none. */
 function readBaseline(kept: unknown, texts: string): number[][] | undefined {
   if (!isMapping(kept) || kept.texts !== texts || !Array.isArray(kept.vectors)) return undefined;
   return kept.vectors.map((text) => floatsIn(String(text)));
