@@ -27,7 +27,6 @@ export interface Refused {
   readonly isForever: boolean;
   /** The message for the client: which limit, and what to do. */
   readonly message: string;
-  /** The client's `x-ratelimit-*` header lines. */
   lines(): string;
 }
 

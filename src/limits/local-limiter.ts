@@ -58,7 +58,6 @@ export class LocalLimits<Reply = never> {
     return localRateLines(plan, atMs, this.nodes);
   }
 
-  /** Ends a reservation, corrected to the actual use. */
   settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, _reply: Reply | undefined): void {
     plan.settle(atMs, amounts, used);
   }

@@ -290,7 +290,6 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     this.#mustReportAll = false;
   }
 
-  /** Reports everything that Redis does not know yet. */
   #report(): void {
     this.#hasUntold = false;
     const nowMs = this.nowMs();

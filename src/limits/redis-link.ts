@@ -126,7 +126,6 @@ export class RedisLink {
     void this.#probe(this.#client);
   }
 
-  /** Closes the connection after an error of Redis or of the connection. */
   lose(error: unknown): void {
     if (this.#client !== undefined) this.#lose(this.#client, error);
   }

@@ -36,7 +36,6 @@ export class Window {
     return this.#total;
   }
 
-  /** Whether no amount counts any more, and none is to be reported. */
   isEmptyAt(nowMs: number): boolean {
     return this.totalAt(nowMs) === 0 && this.#untold === undefined;
   }
@@ -54,7 +53,6 @@ export class Window {
     this.#total += after - before;
   }
 
-  /** Receives the total of the shared counter. */
   hear(nowMs: number, total: number): void {
     this.#there = total;
     this.#beyondThere = 0;
