@@ -81,7 +81,6 @@ export function withoutEscapes(text: string): string {
   });
 }
 
-/** The parts of a text to redact, sorted by their beginning. */
 function spansIn(text: string, { secrets, fields }: Hidden): Span[] {
   const spans: Span[] = [];
   if (fields !== undefined) addFields(text, fields, spans);
@@ -147,7 +146,6 @@ function addAddresses(text: string, spans: Span[]): void {
   }
 }
 
-/** Whether the character is the letter of an escape: an odd number of backslashes stands before it. */
 function isEscaped(text: string, index: number): boolean {
   let first = index;
   while (first > 0 && text[first - 1] === '\\') first -= 1;

@@ -110,7 +110,6 @@ export class RowWriter implements RowItem {
     return this.#end(capture);
   }
 
-  /** Writes the fields that intents and settlements share. */
   #head(kind: number, exchange: Exchange): void {
     const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
