@@ -109,7 +109,6 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
     log.warn('a webhook did not take an alert', { host, alert: alert.id, failure });
   }
 
-  /** Waits; false where the alerts were closed meanwhile. */
   async function waited(ms: number): Promise<boolean> {
     await sleep(ms, closing.signal);
     return !closing.signal.aborted;

@@ -199,7 +199,6 @@ export class LocalAllowance {
     return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
   }
 
-  /** Takes over the account's state that a survey read from the store. */
   hear(state: AccountState): void {
     if (this.#running === undefined) this.#note(state);
   }

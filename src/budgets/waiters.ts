@@ -28,7 +28,7 @@ export class Waiters {
     this.#onAgain = onAgain;
   }
 
-  /** The first waiting request that is not in a pause. */
+  /** The first waiting request; those in a pause do not count. */
   get first(): { readonly nanos: number } | undefined {
     return this.#waiting[0];
   }
@@ -58,7 +58,7 @@ export class Waiters {
     }
   }
 
-  /** Rejects the waiting requests, except those in a pause. */
+  /** Rejects the waiting requests, but not those in a pause. */
   rejectAll(error: unknown): void {
     for (const waiter of this.#waiting.splice(0)) waiter.reject(error);
   }
