@@ -54,7 +54,6 @@ function seen(
   };
 }
 
-/** Parses the body; some clients send none where it is optional. */
 function toFields(bytes: Buffer | undefined): JsonObject {
   if (bytes === undefined || bytes.length === 0) return {};
   let body: Json;
