@@ -51,7 +51,6 @@ const theme = createTheme({
 const freshMs = 5_000;
 const mostRetries = 2;
 
-/** Creates the data client with its rules for caching and retries. */
 const createQueries = (): QueryClient =>
   new QueryClient({
     defaultOptions: {

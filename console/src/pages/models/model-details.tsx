@@ -25,7 +25,6 @@ import { ModelLists } from './model-lists.tsx';
 
 interface ModelDetailsProps {
   readonly id: string;
-  /** Called when the model was deleted. */
   onGone(): void;
 }
 

@@ -137,7 +137,6 @@ const Section = ({ value, title, hint, children }: SectionProps) => (
 
 type Form = UseFormReturnType<Document>;
 
-/** The targets of a model: rows that can be added and removed, tried from top to bottom. */
 function TargetsFields({ form }: { readonly form: Form }) {
   const targets = toMappings(form.values.targets);
   return (

@@ -13,7 +13,6 @@ import { usePlaygroundModels } from './model-choice.tsx';
 
 interface CallSourceProps {
   readonly operation: Operation;
-  /** The call as the form describes it now. */
   readonly call: Call;
   readonly answer: Answer | undefined;
 }

@@ -30,7 +30,6 @@ export interface FilesProps {
 }
 
 export interface Field {
-  /** The name in the form. */
   readonly name: string;
   /** The kind of input. `texts`: several texts in one field. `suggest`: any text, with suggestions. */
   readonly kind: 'text' | 'line' | 'texts' | 'number' | 'choice' | 'suggest' | 'switch' | 'check' | 'files';
@@ -56,7 +55,6 @@ export interface Field {
   /** The CSS class of code in the field. */
   readonly codeClass?: string;
   readonly accept?: string;
-  /** The largest number of files. */
   readonly most?: number;
   /** Replaces the usual file input. */
   readonly view?: ComponentType<FilesProps>;

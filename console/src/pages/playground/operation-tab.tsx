@@ -26,7 +26,6 @@ import { PairResult } from './result.tsx';
 import { CallForm, FormTools, NothingYet, RunBar, TabFrame } from './tab-frame.tsx';
 import { type Pair, usePair } from './use-call.ts';
 
-/** The props of every tab. */
 export interface TabProps {
   /** The model in the URL. */
   readonly wantedModel: string | undefined;

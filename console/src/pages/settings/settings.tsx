@@ -54,7 +54,6 @@ const stores: Readonly<Record<Facts['store']['kind'], string>> = {
   postgres: 'PostgreSQL',
 };
 
-/** Describes the running gateway: version, configuration, store, and warnings. */
 function About() {
   const { data, error, refetch } = useQuery({
     queryKey: ['about'],

@@ -126,7 +126,6 @@ interface OptionFieldsProps {
   readonly required: boolean;
 }
 
-/** Form fields of a family's own settings, made from their descriptions. */
 const OptionFields = ({ form, family, required }: OptionFieldsProps) =>
   family.options
     .filter((option) => option.required === required)

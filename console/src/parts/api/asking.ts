@@ -22,7 +22,6 @@ type GivenBody<Part> = undefined extends Part ? { readonly body?: Part } : { rea
 export type AddressParts<K extends EndpointKey> = Given<'params', PartOf<K, 'params'>> &
   Given<'query', PartOf<K, 'query'>>;
 
-/** All parameters of a request. */
 export type AskedParts<K extends EndpointKey> = AddressParts<K> & GivenBody<PartOf<K, 'body'>>;
 
 /** A function's last parameter, which may be left out if nothing has to be given. */

@@ -22,7 +22,6 @@ export interface Plot {
   readonly height: number;
 }
 
-/** A value; undefined if it is unknown. */
 export type Value = number | undefined;
 
 const steps = [1, 2, 2.5, 5, 10] as const;

@@ -57,7 +57,6 @@ interface DrawingProps {
   readonly kind: 'area' | 'bars' | 'lines';
   /** The label for screen readers. */
   readonly label: string;
-  /** Height in pixels. */
   readonly height: number;
   readonly series: readonly Series[];
   readonly rows: readonly ChartRow[];

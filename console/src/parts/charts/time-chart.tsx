@@ -16,7 +16,6 @@ interface TimeChartProps {
   readonly rows: readonly ChartRow[];
   format(value: number): string;
   readonly linked?: Linked | undefined;
-  /** Controls beside the title. */
   readonly controls?: ReactNode;
   /** Replaces the drawing; the rows are still shown as a table. */
   readonly children?: ReactNode;

@@ -97,7 +97,6 @@ interface SightBarProps {
   onNarrow(filters: Filters): void;
 }
 
-/** Chooses the split and the comparison. */
 function SightBar({ filters, sight, onChange, onNarrow }: SightBarProps) {
   const [first, second] = sight.by;
   const choices = (any: string, without: Dimension | undefined) => [

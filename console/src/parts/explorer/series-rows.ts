@@ -111,7 +111,6 @@ export function toNamedLines(
   }));
 }
 
-/** The change from a previous value to the present one, in words. */
 export function changeWords(now: number, before: number | undefined): string {
   if (before === undefined) return 'no data before';
   if (before === 0) return now === 0 ? 'also none before' : 'none before';

@@ -99,7 +99,6 @@ const shownTargets = 20;
 /** Limit of shown targets that were not called lately, which would push the configuration out of sight. */
 const shownUntested = 3;
 
-/** Shows the state of each target and the facts behind it. */
 function Evidence({ kind, id }: { readonly kind: 'model' | 'upstream'; readonly id: string }) {
   const { data, error, refetch } = useQuery({
     queryKey: ['states', kind, id],

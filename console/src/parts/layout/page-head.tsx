@@ -28,7 +28,6 @@ export function PageHead({ title, about, children }: PageHeadProps) {
   );
 }
 
-/** Sets the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Postern`;

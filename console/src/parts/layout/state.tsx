@@ -10,7 +10,6 @@ import { Muted } from './text.tsx';
 interface LoadingProps {
   /** The expected number of rows, so that nothing moves when they are loaded. */
   readonly rows?: number;
-  /** Height of a row, in pixels. */
   readonly rowHeight?: number;
 }
 

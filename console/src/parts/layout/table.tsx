@@ -33,7 +33,6 @@ export interface Sorting {
 
 interface Row extends Omit<ComponentPropsWithoutRef<'tr'>, 'children'> {
   readonly id: string;
-  /** The cells, one for each column. */
   readonly cells: readonly ReactNode[];
   /** All that the cells depend on: a row of a long list is rendered again only if one of these values changes. */
   readonly shows?: readonly unknown[];

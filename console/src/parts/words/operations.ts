@@ -15,7 +15,6 @@ export const refusesHidden = (operation: Operation): boolean => operationRows[op
 /** Whether models of the operation cannot be tried with a sample request: it needs a file, or a body that only the operator's route defines. */
 export const cannotBeTried = (operation: Operation): boolean => !canBeShown(operation);
 
-/** A field's label and help. */
 export interface FieldWords {
   readonly label: string;
   readonly description?: string;

@@ -89,7 +89,6 @@ export type Tool = { readonly function: FunctionTool } | { readonly hosted: unkn
 export interface Wire {
   /** The body of a call, without the model. */
   toBody(turns: readonly Turn[], settings: Settings): Record<string, unknown>;
-  /** Adds an event of a stream to an answer. */
   add(before: Said, event: unknown): Said;
   readWhole(json: unknown): Said;
 }

@@ -47,7 +47,6 @@ export interface Talk {
   readonly awaitsTools: boolean;
   ask(question: Asked, options: AskOptions): void;
   reply(answers: readonly ToolAnswer[], options: AskOptions): void;
-  /** Repeats the last answer. */
   again(options: AskOptions): void;
   /** Goes back to before the question with this number; it and all later turns are removed. */
   backTo(question: number): void;

@@ -96,7 +96,6 @@ function toCommonLengths(a: readonly string[], b: readonly string[]): Uint32Arra
   return lengths;
 }
 
-/** Adds words to the parts; adjacent parts of the same kind are merged. */
 function add(parts: DiffPart[], kind: DiffPart['kind'], words: readonly string[]): void {
   if (words.length === 0) return;
   const last = parts.at(-1);

@@ -113,7 +113,6 @@ interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly margin: number;
-  /** Radius of a point. */
   readonly radius: number;
 }
 
