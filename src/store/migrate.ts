@@ -110,7 +110,7 @@ async function takeUp(db: Kysely<Schema>, tables: ReadonlySet<string>): Promise<
   const names = rows.map(({ name }) => name);
   if (names.length > 0) await move(db, names, table, DEFAULT_MIGRATION_TABLE);
   if (names.includes(usageRollupStep) && isSqlite(db)) await resumeRollup(db);
-  // Rows written meanwhile are in no block.
+  // Rows that a former version wrote meanwhile are in no block.
   if (names.includes(seriesStep)) await sql`update series_since set at = ${nextMinute(Date.now())}`.execute(db);
 }
 

@@ -191,9 +191,9 @@ export interface LedgerSharedTable extends Pick<LedgerTable, (typeof nameColumns
 
 /** A time slice in which rows with this name began. */
 export interface LedgerSliceTable {
-  /** The ledger column that has the name. */
+  /** The ledger column, such as `model`, whose value is `name`. */
   readonly kind: string;
-  /** The value of the column; empty where rows have none. */
+  /** A value of the column; empty where rows have none. */
   readonly name: string;
   /** The time, divided by the length of a slice. */
   readonly slice: number;

@@ -59,7 +59,7 @@ export function createSettingStore(db: Kysely<Schema>, recorder: Recorder, clock
           changed: { kind: 'setting', id: name },
           action: 'setting.set',
           subject: name,
-          // Under its own name, as a setting may be a secret itself.
+          // Under the setting's name, by which the recorder finds a setting that is a secret itself.
           before: before === undefined ? null : { [name]: readJson(before) },
           after: { [name]: value ?? null },
         });

@@ -256,7 +256,7 @@ export class CompactInsert {
     compact: readonly CompactEntry[],
     isCareful: boolean,
   ): Promise<readonly CompactEntry[]> {
-    // The numbers of the others are taken already.
+    // Of rows with the same `seq`, only the first can be inserted.
     const firsts = compact.filter(({ seq }, index) => compact[index - 1]?.seq !== seq);
     const counts = await (isCareful ? this.#insert : this.#insertSeveral)(trx, firsts);
     if (isCareful) return firsts.filter((_, index) => counts[index] === 1);

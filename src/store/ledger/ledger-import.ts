@@ -101,7 +101,7 @@ export function createLedgerImport(db: Kysely<Schema>, clock: Clock): LedgerStor
     }
     const whole = await joinParts(first, next);
     const entries = toEntries(whole.rows);
-    // Before the transaction, as others may wait for its locks; nearly always all entries are new.
+    // Computed before the transaction, as others may wait for its locks; nearly always all entries are new.
     const sumsOfAll = sumsOf(entries);
     return db.transaction().execute(async (trx) => {
       const fresh = await insertFresh(trx, entries);
@@ -244,7 +244,7 @@ async function bookCosts(trx: Transaction<Schema>, { byAccount, leases }: Costs)
       .orderBy('id')
       .execute();
     if (accounts.length === 0) continue;
-    // An insertion of existing rows: unlike an update, it locks in the order of its rows.
+    // Existing rows are inserted again: unlike an update, an insertion locks in the order of its rows.
     await trx
       .insertInto('budget_accounts')
       .values(accounts.map((account) => ({ ...account, spent_nanos: byAccount.get(account.id) ?? 0 })))

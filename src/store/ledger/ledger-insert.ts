@@ -85,7 +85,7 @@ function toJson(rows: readonly object[]): string {
   try {
     return JSON.stringify(rows);
   } catch {
-    // Bigints beyond 2^53, which JSON.stringify refuses.
+    // Values beyond 2^53 are bigints, which JSON.stringify refuses.
     return JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   }
 }

@@ -28,7 +28,7 @@ export async function readPage(
   if (before !== undefined && !isId(before)) {
     throw new RangeError('"before" is no cursor of the ledger; give the "next" of the page before as it came.');
   }
-  // No row has such a status.
+  // No row has a status that is no integer.
   if (filter.status !== undefined && !Number.isSafeInteger(filter.status)) return { rows: [], next: undefined };
 
   const { fromMs = 0, toMs = Number.POSITIVE_INFINITY } = filter;
@@ -88,7 +88,7 @@ async function readBoth(db: Kysely<Schema>, wanted: Wanted): Promise<readonly Le
   if (!isSqlite(db)) return readOthers(db, wanted, undefined);
   const mark = await readFormerMark(db);
   const compact = await readCompact(db, wanted);
-  // From the other table only rows newer than the last of these can be on the page.
+  // Rows of the other table are on the page only if they are newer than the last of these.
   const others = await readOthers(db, wanted, compact.length >= wanted.most ? compact.at(-1)?.id : undefined);
   if ((await readFormerMark(db)) === mark) return [...compact, ...others];
   // Rows move from the other table to this one only: one that moved meanwhile is here, and may have been read there, too.
@@ -157,7 +157,7 @@ function toFits(db: Kysely<Schema>, filter: LedgerFilter): RawBuilder<boolean>[]
   const { clientRequestId, status, outcome, error, cache, minDurationMs, minCostNanos, keys } = filter;
   const fits = toConditions(filter).map(({ column, value }) => {
     if (value === '') return isEmpty(column);
-    // Few rows have the same client ID; no other index is to be used.
+    // Few rows have the same client ID, so no other index is to be used: `coalesce` hides the column from its index.
     if (clientRequestId !== undefined) return sql<boolean>`coalesce(${sql.ref(column)}, '') = ${value}`;
     return sql<boolean>`${sql.ref(column)} = ${value}`;
   });

@@ -21,7 +21,7 @@ const rowsAtOnce = 2_000;
 const pruningId = 1;
 
 export async function pruneRows(db: Kysely<Schema>, beforeMs: number): Promise<number> {
-  // Where rows are kept for good, the limit is before all times.
+  // Where rows are kept for good, the limit lies before all times.
   if (!(beforeMs > 0)) return 0;
   const before = Math.ceil(beforeMs);
   const end = firstIdOf(before);

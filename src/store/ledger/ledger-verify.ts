@@ -47,7 +47,7 @@ export async function verifySums(db: Kysely<Schema>, fromMs: number, toMs: numbe
   const { first, last, firstWithRows } = await readExtent(db);
   const from = Math.max(Math.floor(fromMs / hourMs) * hourMs, first);
   const to = Math.min(Math.ceil(toMs / hourMs) * hourMs, last + hourMs);
-  // One statement each: an import meanwhile is seen whole or not at all, and does not wait for long.
+  // Each hour in one statement: an import meanwhile is seen whole or not at all, and does not wait for long.
   for (let hour = Math.max(from, firstWithRows); hour < to; hour += hourMs) {
     const span = `${toText(hour, 16)}Z`;
     const unitLines = linesOf('usage_unit_hours', units, hour, hourMs);
@@ -91,7 +91,7 @@ type Line = Readonly<Record<string, string | number | bigint>>;
 
 const listOf = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
-/** Compares two tables: for each line that differs, the one's figures minus the other's. */
+/** Compares two tables: for each line that differs, the figures of the first table minus those of the second. */
 async function compare(
   db: Kysely<Schema>,
   { by, figures }: Kind,

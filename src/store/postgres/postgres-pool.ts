@@ -144,7 +144,7 @@ class GuardedClient implements PostgresPoolClient {
     } catch (thrown) {
       if (isConnectionLost(thrown)) {
         this.#isLost = true;
-        // At once: waiting for the transaction's end would take another timeout.
+        // Closed at once: waiting for the transaction's end would take another timeout.
         hangUp(this.#client);
         this.#idle.hangUpAll();
       }

@@ -256,7 +256,7 @@ export class BlockReader {
     this.#left -= 1;
     const { names } = this;
     const bytes = this.#bytes;
-    // Without `#varint`, as this is most of the work where few cells are of use. Numbers of names, and lengths, are short.
+    // The bytes are read without `#varint`, as this loop is most of the work where few cells match. Numbers of names, and lengths, are short.
     let at = this.#end;
     this.start = at;
     this.kind = bytes[at++] ?? 0;

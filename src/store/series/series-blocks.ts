@@ -181,7 +181,7 @@ async function rollUp(
   sinceMs: number,
 ): Promise<boolean> {
   const before = Math.floor((nowMs - afterMs) / spanMs) * spanMs;
-  // Late rows of the earlier time are among the rows once more: see `addFormerRows`.
+  // Spans before the beginning of the series are left to `addFormerRows`, which reads their rows once more.
   const first = Math.ceil(sinceMs / spanMs) * spanMs;
   const oldest = await db
     .selectFrom('series_blocks')

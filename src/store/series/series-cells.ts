@@ -79,7 +79,7 @@ function addRow(cell: Cell, { outcome }: RowNames, row: RowFigures, listed: numb
   }
   if (row.tries !== null) cell.add(countAt.failedAttempts, failedIn(row.tries));
   if (row.units !== null) addSaved(cell, row.units);
-  // Its duration is unknown.
+  // The duration of a lost request is unknown.
   if (outcome === 'lost') return;
   cell.sketches[sketchAt.duration]?.push(bucketOf(row.duration_ms), 1);
   if (row.queue_ms !== null) cell.sketches[sketchAt.wait]?.push(bucketOf(row.queue_ms), 1);

@@ -22,7 +22,7 @@ export function toStoreError(thrown: unknown, store: string): unknown {
     const sentence = sentences[thrown.errcode & 0xff];
     return sentence === undefined ? thrown : new StoreError(sentence(store), thrown);
   }
-  // From node:fs, before SQLite opened the file.
+  // An error of node:fs, from before SQLite opened the file.
   if ('syscall' in thrown && 'code' in thrown) return new StoreError(fromFileSystem(thrown.code, store), thrown);
   return thrown;
 }

@@ -54,7 +54,7 @@ export function createStatements(
     const { statement, isReader } = prepare(sql);
     if (lists !== undefined) {
       const written: number[] = [];
-      // Lists made one at a time are short-lived garbage.
+      // Lists are made one at a time, so that they are short-lived garbage.
       for (const list of lists) written.push(Number(statement.run(...list).changes));
       return { rows: written, changes: undefined };
     }

@@ -128,7 +128,7 @@ function closed(): StoreError {
 
 function broken(storeName: string, thrown: unknown): unknown {
   const cause = toStoreError(thrown, storeName);
-  // Sent by the thread as a plain error.
+  // The thread sends a StoreError as a plain error with that name.
   if (cause instanceof Error && cause.name === 'StoreError') return new StoreError(cause.message, thrown);
   return new StoreError(`${storeName} broke off; it is opened again, and what failed can be tried again.`, thrown);
 }
