@@ -66,7 +66,7 @@ export function createDispatcher(deps: DispatcherDeps): TargetDispatcher {
       return option && begin(option, routePlan, tried, nowMs);
     }
     const options = optionsIn(tier, tried, matched, nowMs);
-    // Nothing has to queue as long as a target of the same priority is free.
+    // No call has to queue while a target of the same priority is free.
     const free = options.length > 1 ? options.filter(({ view }) => view.upstream.slots.isFree(tried.lane)) : options;
     const best = free.length > 0 ? free : options;
     while (best.length > 0) {
@@ -273,7 +273,7 @@ function isDown({ view }: Option): number {
   return view.upstream.down === undefined ? 0 : 1;
 }
 
-/** Whether nothing except too many calls prevents a call: no pause was requested. */
+/** Whether the target can be called apart from rate limits: neither it nor the credential is in a pause that the upstream requested. */
 function isOnlyLimited({ health }: TargetView, { circuit }: KeyView, nowMs: number): boolean {
   return health.circuit.bindingUntilMs <= nowMs && circuit.bindingUntilMs <= nowMs;
 }

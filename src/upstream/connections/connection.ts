@@ -43,7 +43,7 @@ const probeAfterMs = 60_000;
 export function createConnector(settings: ConnectionSettings): Connector {
   const { secure, connectMs, tls, proxy, lookup, addresses, watch, isEndpoint = false } = settings;
   const tcp: TcpOptions = {
-    // Looked up for each connection, both families; the shares leave time for a third address.
+    // Names are looked up for each connection, in IPv4 and IPv6. An address has a third of the time at most.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: Math.min(attemptTimeoutMs, Math.ceil(connectMs / 3)),
     keepAlive: true,
@@ -54,7 +54,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
   // One origin, one session: a pool with other certificates must not resume it.
   const tlsClient = new TlsClient(secure ? toTlsOptions(tls) : {});
   if (proxy !== undefined) {
-    // The operator's proxy resolves names; literal addresses are checked here.
+    // The operator's proxy resolves names, so that only literal addresses can be checked here.
     const check = addresses === undefined ? undefined : (host: string) => checkLiteral(addresses, host);
     return createTunnelConnector({ proxy, tcp, timeoutMs: connectMs, tls: tlsClient, check, watch });
   }

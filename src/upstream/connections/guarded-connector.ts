@@ -90,7 +90,7 @@ export function createGuardedConnector({ rule, timeoutMs, tcp, tls, watch }: Gua
       checkAddress(rule, server);
     } catch (error) {
       const refused = error instanceof Error ? error : new Error(String(error));
-      // Like every other connection error: asynchronously.
+      // Asynchronously, like every other connection error.
       queueMicrotask(() => done(refused));
       return;
     }

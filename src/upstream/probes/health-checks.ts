@@ -119,7 +119,7 @@ class Watch {
       return status < 300 ? undefined : `status ${status}`;
     } catch (error) {
       if (error instanceof ExchangeTimeoutError) return `no answer within ${timeoutMs / 1000} s`;
-      // The upstream just closed an idle connection; the failed attempts use all of these up.
+      // The upstream just closed an idle connection. Each failed attempt removes one, so that this ends.
       return isStaleConnection(error) ? this.#complaint(toPool, endsAtMs) : toFailure(error, false).cause;
     }
   }

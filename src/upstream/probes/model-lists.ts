@@ -37,7 +37,7 @@ export function createModelLists(deps: ModelListsDeps): ModelLists {
       const wanted = new Set<string>();
       const read = [...upstreams].filter(isRead);
       for (const upstream of read) {
-        // A pattern's names are unknown.
+        // Names that come from a pattern are unknown.
         const names = [...(models.namesByUpstream.get(upstream.id) ?? [])].filter((name) => !name.includes('*'));
         if (names.length === 0) continue;
         wanted.add(upstream.id);

@@ -78,7 +78,7 @@ export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
       field: undefined,
     };
   }
-  // The call was empty on purpose: a complaint about it shows that it was read.
+  // The call was empty on purpose: an error that complains about it shows that the upstream read it.
   if (!asksForList) return undefined;
   return {
     message: `The service answers ${status}.${quote}`,

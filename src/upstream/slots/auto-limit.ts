@@ -88,7 +88,7 @@ export class AutoLimit {
   #period = 0;
   #probedAtMs: number | undefined = undefined;
   #probeEndsMs = 0;
-  /** When no process has more calls in flight than the probe allows. */
+  /** Time from which no process has more calls in flight than the probe allows. */
   #settledAtMs = 0;
   #probeSamples = 0;
   /** Sum of the ratios of measured to known durations in this probe. */

@@ -248,7 +248,7 @@ export class Slots {
   }
 
   #admit(): void {
-    // An admitted call may leave at once; the admitting loop then reuses the slot.
+    // An admitted call may end at once, which leads here again: the loop that admitted it then reuses the slot.
     if (this.#isAdmitting) return;
     this.#isAdmitting = true;
     while (this.inFlight < this.held) {
@@ -271,7 +271,7 @@ export class Slots {
     }
     const share = this.#limits.bulkShare;
     this.#credit.add(share);
-    // Long calls must not accumulate beyond their share of the slots either.
+    // Bulk calls that take long must not accumulate beyond their share of the slots either.
     const isOwed =
       this.#credit.isOwed && this.bulkInFlight < Math.min(this.bulkLimit, Math.max(1, Math.ceil(share * this.held)));
     if (!isOwed) return this.#interactive.shift();
