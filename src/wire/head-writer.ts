@@ -40,7 +40,7 @@ export function writeMessage(
   body: readonly Buffer[],
   written?: () => void,
 ): boolean {
-  // Each message would need a buffer.
+  // While bytes wait, the shared buffer would be replaced for every message.
   if (!hasLeft(socket)) {
     let text = head;
     for (const piece of body) text += piece.toString('latin1');

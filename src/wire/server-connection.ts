@@ -106,7 +106,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     const isAhead = this.#request?.isComplete === true;
     if (this.#held.length <= (isAhead ? this.#context.settings.headBytes : unreadBytes)) return;
     this.#stop();
-    // A body without an end would be read behind this answer.
+    // So many bytes ahead may have no end: the connection ends with this answer instead of reading them.
     if (isAhead && this.#answer !== undefined) this.#answer.keepAlive = false;
   }
 
@@ -136,7 +136,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#memo.close();
     this.#context.wheel.remove(this);
     this.#context.closed(this);
-    // The reader of its body learns that the client left, rather than that the body is malformed.
+    // First the answer is closed: the body's reader must learn that the client left, not that the body is malformed.
     this.#answer?.closed(false);
     if (this.#request?.isComplete === false)
       this.#failBody(malformed('The connection broke in the middle of the body.'));

@@ -79,7 +79,7 @@ export class Wheel {
 
   #start(): void {
     this.#lastStep = Math.floor(performance.now() / this.#stepMs);
-    // Sockets are read first: after a turn that took long, what came in time waits there, and puts a time off.
+    // Sockets are read before an immediate runs: after a long turn of the event loop, data that came in time postpones its timeout.
     this.#timer = setInterval(() => setImmediate(this.#look), this.#stepMs);
     this.#timer.unref();
   }
@@ -87,7 +87,7 @@ export class Wheel {
   readonly #look = (): void => {
     const nowMs = performance.now();
     const first = this.#lastStep + 1;
-    // Added entries wait at least for the next check.
+    // Entries that are added during the check wait at least for the next one.
     this.#lastStep = Math.max(Math.floor(nowMs / this.#stepMs), this.#lastStep);
     for (let step = first; step <= this.#lastStep; step += 1) this.#turn(step, nowMs);
     if (this.#size > 0) return;
