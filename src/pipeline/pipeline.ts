@@ -327,7 +327,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   function attemptPassing(plan: Plan): Promise<Answer> {
     const { exchange, route } = plan;
     const answering = answerTo(plan, readerFor(route), deps);
-    // Only routes of a client API write errors in its format.
+    // Upstreams of a client API's own routes write errors in its format; other errors are converted.
     const isSaidSo = route.clientApi !== undefined || exchange.clientApi?.error === undefined;
     return isSaidSo ? answering : answering.then((answer) => errorAtClientApi(exchange, answer));
   }

@@ -60,7 +60,7 @@ export function missingOf(
 /** Answers a list: unchanged where possible, else in parts. Copies it to the model's shadow, if there is one. */
 export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
   const answering = answerFrom(plan, read, deps);
-  // Other models in the request are authorised for this model only.
+  // A request that names other models is not copied: these were authorised for this model only.
   return plan.resolved.model.shadow === undefined || plan.others !== undefined
     ? answering
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
@@ -191,7 +191,7 @@ function toAnswer(
   const [first] = parts;
   const answer = first?.answer;
   exchange.parts = parts.map((part) => part.exchange);
-  // The vector space of the answer, even if no target was called.
+  // For the vector space of the answer, even if no target was called.
   exchange.target = first?.exchange.target ?? routePlan.tiers[0]?.[0]?.target;
   exchange.credential = first?.exchange.credential;
   exchange.cacheUse = cacheUse;
@@ -272,7 +272,7 @@ function savedIn(
   saved.key = whole.key;
   saved.target = whole.target;
   const tokens = sumAt(tokenPaths, counts);
-  // Documents share a unit: the whole request would not have needed more.
+  // Documents share a search unit: at most the units that the whole request would have needed are saved.
   const counted = sumAt(unitPaths, counts);
   const units = counted && Math.min(counted, Math.max(estimate.mostSearchUnits - calledUnits, 0));
   saved.estimate = {

@@ -46,7 +46,7 @@ export function renumberedBody(body: Buffer, indexInWhole: IndexInWhole): Buffer
     return replaceSpans(body, patchesIn(body, indexInWhole));
   } catch (error) {
     if (!(error instanceof JsonWalkError)) throw error;
-    // Not JSON: all of it is text.
+    // The body is not JSON, so all of it is text.
     return Buffer.from(textInWhole(body.toString('latin1'), indexInWhole), 'latin1');
   }
 }

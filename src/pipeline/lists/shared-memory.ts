@@ -15,7 +15,7 @@ export class SharedMemory implements MemoryPool {
   }
 
   async enter(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
-    // An exchange's memory ends with its client. Later reading holds its own.
+    // The memory of an exchange ends with its client: calls that are read on after that get a lease of their own.
     if (this.#exchange.client.gone) return this.#pool.enter(leaseRequest, bytes);
     const isFirst = this.#exchange.answerLease === undefined && this.#entering === undefined;
     if (isFirst) this.#entering = this.#enterFirst(leaseRequest, bytes);

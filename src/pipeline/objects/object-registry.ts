@@ -74,7 +74,7 @@ export class ObjectRegistry {
   /** Finds the objects with these names, of the owner and of others. Returns no promise where all of the owner's are cached. */
   find(names: readonly StoredName[], owner: string): readonly StoredObject[] | Promise<readonly StoredObject[]> {
     const found: StoredObject[] = [];
-    // An ID requested as several kinds is one of them.
+    // An ID that is requested as several kinds is an object of one of them.
     for (const same of Map.groupBy(names, ({ id }) => id).values()) {
       const known = same.flatMap((name) => this.#known.get(keyOf(name)) ?? []);
       if (!known.some((object) => object.owner === owner)) return this.#look(names);
