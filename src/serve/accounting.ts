@@ -49,7 +49,7 @@ export type Accounting = Awaited<ReturnType<typeof openAccounting>>;
 export async function openAccounting(deps: AccountingDeps) {
   const { store, log, clock, hits } = deps;
   let current = deps.snapshot;
-  // Unique to this start: exchanges left open by a kill are recognised by it.
+  // The name is unique to this start: exchanges that a kill left open are recognised by it.
   const node = `${hostname()}/${createId(clock.nowMs())}`;
   const books = await openBooks(deps, node);
   const limits = await openLimits(deps, node);

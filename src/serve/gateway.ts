@@ -122,9 +122,9 @@ async function assemble(
     secretKeys: () => secretKeyIds({ env, cwd: surroundings.cwd, store: snapshot.store }),
   });
   if (snapshot.models.all.length + snapshot.keys.size > mostUnpacked) packMemory();
-  // After the app: code that V8 compiles for a function's only closure cannot be used by another one.
+  // The warm-up comes after the app: code that V8 compiles for a function's only closure cannot be used by another one.
   if (env.POSTERN_WARM_UP !== 'off') await warmUp({ families, routes: metered, isDirect, log });
-  // Before serving: items that Redis has from before a cache was cleared are dropped.
+  // Before serving, items are dropped that Redis has from before a cache was cleared.
   app.lists.cleared(readClearedCaches(await store.settings.get(clearedCaches)));
   const listening = await app.listen().catch((error: unknown) => {
     throw toListenFault(error, { name: 'server', ...snapshot.server });

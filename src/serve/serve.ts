@@ -34,7 +34,7 @@ async function serveAlone(
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
   const { loaded, store } = configuration;
-  // Before the port is open: a signal during the first requests lets them finish.
+  // Signals are handled before the port is open, so that one during the first requests lets them finish.
   const stopping = nextSignal();
   const log = await openLog(loaded.snapshot.log);
   const gateway = await openGateway(configuration, log, surroundings);

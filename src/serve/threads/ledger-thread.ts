@@ -99,7 +99,7 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
   clearInterval(timer);
   await store.close();
   report({ kind: 'state', state: importer.state() });
-  // Nothing else keeps the thread alive.
+  // The thread ends by this, as nothing else keeps it alive.
   port.close();
 }
 

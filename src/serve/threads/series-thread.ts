@@ -43,7 +43,7 @@ async function run(port: NonNullable<typeof parentPort>, { url, cwd }: SeriesThr
   let opening: Promise<Store> | undefined;
   /** Opens the store once; where that fails, the next query tries again. */
   function open(): Promise<Store> {
-    // Loading the store's modules takes half a second of a core: only once this thread gives way to requests.
+    // Loading the store's modules takes half a second of a core, so it waits until this thread has lower priority than requests.
     opening ??= import('../../store/open-store.ts').then(({ openStore }) => openStore(url, { cwd }));
     opening.catch(() => {
       opening = undefined;

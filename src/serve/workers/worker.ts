@@ -18,7 +18,7 @@ export async function beWorker(
   surroundings: Surroundings,
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
-  // The terminal signals every process; the parent decides what it means for a worker.
+  // The terminal sends SIGINT to every process; the parent decides what it means for a worker.
   process.on('SIGINT', () => undefined);
   try {
     return await work(await open(), number, surroundings, reloads);
@@ -43,9 +43,9 @@ async function work(
     const reading = await inBackground.timeSliced(metrics.reading(only));
     await send({ kind: 'reading', turn, reading, isPart: only !== undefined });
   }
-  // Before the port is open: a signal during the first requests lets them finish.
+  // Signals are handled before the port is open, so that one during the first requests lets them finish.
   const stopping = new Promise<void>((resolve) => {
-    // There may be several, one of them sent to every process; only the parent acts on a second one.
+    // Several SIGTERM may come, one of them sent to every process; only the parent acts on a second one.
     process.on('SIGTERM', () => resolve());
     process.on('message', (received) => {
       const message = toMessage<ToWorker>(received);

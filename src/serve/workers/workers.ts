@@ -27,7 +27,7 @@ export async function serveWithWorkers(
   reloads: ReloadSignals,
 ): Promise<ExitCode> {
   const { snapshot } = configuration.loaded;
-  // Before a worker opens the port: a signal during the first requests lets them finish.
+  // Signals are handled before a worker opens the port, so that one during the first requests lets them finish.
   const stopping = nextSignal();
   const log = await openLog(snapshot.log, { worker: undefined });
   const own = createProcessReadings();
@@ -69,7 +69,7 @@ async function startAll(
   const admin = await openAdmin({ configuration, history, read, clientUrl: () => clientUrl }, log, surroundings);
   closers.unshift(admin);
   const { socket } = loaded.snapshot.server;
-  // Only here: workers share the socket that is created for the first of them.
+  // Only the parent clears the socket: workers share the one that is created for the first of them.
   if (socket !== undefined) await clearSocket(socket.path);
   const started = await Promise.race([team.start(), stopping]);
   if (typeof started === 'number') return started;
