@@ -350,7 +350,7 @@ class JournalImporter implements Importer {
   async #prune(): Promise<boolean> {
     const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
-    // Before any await: a shorter retention set meanwhile must prune at once.
+    // Set before any await: a shorter retention that is set meanwhile must prune at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
     const hasMore = await this.#attempt('old rows cannot be deleted; it is tried again', async () => {
       const nowMs = await this.#findTime();

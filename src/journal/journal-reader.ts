@@ -97,7 +97,7 @@ class FileJournalReader implements JournalReader {
     this.#position = position ?? beginning;
     this.#importedTo = this.#position;
     this.#rowsBehind = new RowsBehind(this.#position);
-    // The rows are in the store; the open intents are needed again, and whether the nodes were released is unknown.
+    // The rows are in the store already. The open intents are needed again, and it is unknown whether ended nodes were released.
     const again = nothingJoined();
     const { segment, offset } = this.#position;
     for (const number of this.#list()) {
@@ -111,7 +111,7 @@ class FileJournalReader implements JournalReader {
   }
 
   async read(most: number): Promise<JournalBatch> {
-    // After a disk error in between, the rows read so far are in the next batch.
+    // Where a disk error ended the former call, the rows that it had read are in this batch.
     const batch = this.#found;
     let bytes = 0;
     while (batch.rows.length < most && bytes < mostBatchBytes) {
@@ -269,7 +269,7 @@ class FileJournalReader implements JournalReader {
   }
 
   #extentOf(number: number): number {
-    // The read part is whole; the rest is scanned once.
+    // What was read is whole; the rest of the segment is scanned once.
     const read = number === this.#current?.number ? this.#offset : 0;
     const known = Math.max(this.#extents.get(number) ?? 0, read);
     const extent = this.#look(number, (segment) => {

@@ -103,7 +103,7 @@ function createReader(waiting: Waiting): JournalReader {
         next += 1;
         bytes += payload.length;
         joiner.take({ payload, isItems: true, end: next }, onlySegment, joined);
-        // Each frame has its own names.
+        // Each frame holds all the names that it needs.
         joiner.forgetNames();
       }
       const position = { segment: onlySegment, offset: next };

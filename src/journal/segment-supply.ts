@@ -153,7 +153,7 @@ export class SegmentSupply {
         this.#fault = undefined;
         onChange();
       } else {
-        // Only an attempt shows whether it can grow.
+        // Only another attempt shows whether the disk has space again.
         this.#growing ??= this.#allocate(this.#options.segmentBytes);
       }
     }, retryMs);
