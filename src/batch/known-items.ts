@@ -70,7 +70,7 @@ export async function lookUpItems(
   const found = await cache.read(model, model.cache, [...new Set(keys)]);
   const wanted = declaredWidthOf(read.request, sought.resolved);
   if (wanted === undefined) return new KnownItems(read, keys, found);
-  // Vectors of another width are another model's.
+  // Vectors of another width came from another model.
   const fitting = [...found].filter(([, { result }]) => (result.width ?? wanted) === wanted);
   return new KnownItems(read, keys, new Map(fitting));
 }

@@ -168,7 +168,7 @@ export async function runList(
     const member = createMember(exchange.key?.id ?? '', inquiry, entries, { take, owe: (part) => asked.owes(part) });
     await Promise.race([coalescer.join(groupOf(asked, codec, request), member, settings), asker.ended]);
     member.leave();
-    // Its share of a sent call is owed, and known when the call is over.
+    // If the joint call was sent, this member owes its share, which is known when that call is over.
     await member.over;
     return entries.filter(({ found }) => found === undefined);
   }

@@ -58,7 +58,7 @@ interface Patch {
 
 function countsOf({ counts }: Envelope, all: readonly Found[]): Patch[] {
   return counts.map(({ path, source, start, end }) => {
-    // Documents share a search unit: repeated ones need no more.
+    // Documents share a search unit: a repeated document needs no further one.
     const counted = path.endsWith('search_units') ? [...new Set(all)] : all;
     const shares = counted.map((one) => one.counts.get(path) ?? '0');
     return { start, end, text: all.length === 1 ? (shares[0] ?? source) : sumOf(shares) };
