@@ -73,7 +73,7 @@ export class Plan {
     this.counts = counts;
   }
 
-  /** The number of dropped counts at the last check, which found none of this plan's dropped. */
+  /** How many counts had been dropped in all when this plan was last checked; at that time none of its own was. */
   checkedAt = 0;
 
   isStale(dropped: number): boolean {

@@ -28,7 +28,7 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
     }
   }
 
-  // This process has not reported yet.
+  // This process has not reported yet, so it is added.
   await take(1);
   return {
     /** Number of nodes, this process included. */

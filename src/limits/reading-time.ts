@@ -16,7 +16,7 @@ export class ReadingTime {
   constructor(ms: number, onOverdue: OnOverdue, onLeft?: () => void) {
     this.#ms = ms;
     this.#onOverdue = onOverdue;
-    // The Redis client writes in its own earlier immediate.
+    // The Redis client sends the question in an immediate of its own, which comes before this one.
     setImmediate(() => {
       onLeft?.();
       if (this.#isOver) return;

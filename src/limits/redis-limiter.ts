@@ -213,7 +213,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   override settle(plan: Plan, amounts: Amounts, used: Amounts, atMs: number, reply: Reply | undefined): void {
     super.settle(plan, amounts, used, atMs, reply);
     const redisAtMs = reply?.[1];
-    // The local decision is reported later, and its end must not precede it.
+    // A reservation that was decided locally is reported later: its end must not be reported before it.
     if (!this.#link.isUp || redisAtMs === undefined) {
       this.#noteSettled(plan, amounts, used, atMs);
       return;

@@ -138,7 +138,7 @@ export class RedisLink {
     clearInterval(this.#timer);
     if (client === undefined) return;
     try {
-      // Pending settlements precede it on the same connection.
+      // Settlements that are still pending are sent before this on the same connection.
       if (wasUp) await within(client.sendCommand(['ZREM', this.#deps.keys.nodes, this.node]), silenceMs);
     } catch (error) {
       this.#deps.log.info('could not say good-bye to redis', { reason: reasonOf(error) });
@@ -292,7 +292,7 @@ export class RedisLink {
   }
 
   #report(error: unknown): void {
-    // Redis names the script and its line, which differ for one cause.
+    // Messages of Redis name the script and its line, which differ although the cause is the same.
     const reason = reasonOf(error).replace(/ script: .*$/, '');
     if (this.#reported.has(reason) || this.#reported.size === mostReasons || this.#state === 'closed') return;
     this.#reported.add(reason);
