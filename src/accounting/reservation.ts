@@ -71,7 +71,7 @@ export class HeldReservation implements Reservation {
     this.nanos = nanos;
   }
 
-  /** IDs of the reserved budget accounts; after settlement, of upstreams only those of the one that answered. */
+  /** IDs of the reserved budget accounts. After settlement, those of upstreams that did not answer are left out. */
   get accounts(): readonly string[] {
     const own = this.#hold?.accounts ?? none;
     const entries = this.#isSettled ? this.#answered : this.#entries;
@@ -91,7 +91,7 @@ export class HeldReservation implements Reservation {
   }
 
   endLimits(): void {
-    // Only a limit's first settlement counts.
+    // The settlement at the request's end has no effect on these limits, as only the first one counts.
     this.#taken?.settle(this.#wanted.amounts);
     for (const { taken } of this.#entries ?? []) taken?.settle(this.#callAmounts);
   }

@@ -113,7 +113,7 @@ export class RowWriter implements RowItem {
   #head(kind: number, exchange: Exchange): void {
     const { clientRequestId, modelId, clientAddress, snapshot, trace } = exchange;
     if (this.buffer.length > keptBytes) this.buffer = Buffer.allocUnsafeSlow(usualBytes);
-    // Shortened to nothing it would give its memory back.
+    // One entry is kept: an empty list would give its memory back.
     while (this.names.length > 1) this.names.pop();
     this.names[0] = this.#node;
     this.#rare = undefined;

@@ -62,7 +62,7 @@ export function createSpending({ limiter, budgets, worstCost, unpricedIn, hits }
       hits?.limitHit(answer.holder, answer.measure);
       throw tooMany(answer);
     }
-    // The store may be slow: meanwhile the exchange counts once.
+    // The reservation counts the exchange from here on: while the store is slow, it must not count twice.
     wanted.begun?.over();
     const nanos = worstOf(routePlan, wanted.estimate, worstCost);
     if (budgeted.length === 0 || wanted.estimate.isRemembered === true) {
