@@ -89,7 +89,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
 
   async function deliver(webhook: AlertWebhook, alert: BudgetAlert, body: string): Promise<void> {
     const { url, secret } = webhook;
-    // The rest of the address is a secret for many services.
+    // Only the host is logged: for many services the rest of the address is a secret.
     const { host } = new URL(url);
     let failure = '';
     for (const pauseMs of [0, ...pausesMs]) {

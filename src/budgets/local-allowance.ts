@@ -309,7 +309,7 @@ export class LocalAllowance {
 
   async #drawAhead(nowMs: number): Promise<void> {
     const { watch, drawTimeoutMs } = this.#deps;
-    // Others may hold more than their part until they learn of one more node.
+    // Not again at once: other nodes may hold more than their part until they learn of this node.
     this.#aheadAgainAtMs = nowMs + quietMs;
     try {
       await watch.ask(this.#drawing ?? this.#draw(1, 1), drawTimeoutMs);

@@ -221,7 +221,7 @@ class Hold implements BudgetHold {
     this.#allowances.forEach((allowance, index) => {
       if (results[index]?.status === 'fulfilled') allowance.settle(nanos, 0);
     });
-    // A spent budget is the more lasting error.
+    // Of several errors, a spent budget is the more lasting one.
     throw errors.find((error) => error instanceof GatewayError && error.code === 'budget_exceeded') ?? errors[0];
   }
 }
