@@ -42,7 +42,7 @@ const theme = createTheme({
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
-    // The scroll bar is always visible, so that users notice content beyond the edge.
+    // Wherever content overflows the scroll bar is visible, so that users notice it.
     ScrollArea: { defaultProps: { type: 'auto', offsetScrollbars: 'present' } },
     PasswordInput: { defaultProps: { visibilityToggleButtonProps: toggle } },
   },
