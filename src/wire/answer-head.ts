@@ -64,7 +64,7 @@ export function readAnswerHead(
 
 interface KnownHead {
   readonly head: AnswerHead;
-  /** The bytes before and after the digits of its length. */
+  /** The bytes before and after the digits of its `Content-Length`. */
   readonly before: Buffer;
   readonly behind: Buffer;
 }

@@ -15,7 +15,7 @@ const DIGIT_0 = 0x30;
 interface KnownHead {
   readonly head: RequestHead;
   readonly limits: FieldLimits;
-  /** The bytes before and after the digits of its length. */
+  /** The bytes before and after the digits of its `Content-Length`. */
   readonly before: Buffer;
   readonly behind: Buffer;
   readonly hash: number;

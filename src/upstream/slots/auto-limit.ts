@@ -174,7 +174,7 @@ export class AutoLimit {
     const period = Math.floor(epochMs / everyMs);
     if (period === this.#period) return;
     this.#period = period;
-    // The first calls were few, and slower calls now change the length of periods.
+    // No probe in the first period, which had few calls. Slower calls lengthen the periods, so half of one must have passed.
     if (this.#probedAtMs === undefined) this.#probedAtMs = nowMs;
     if (nowMs - this.#probedAtMs < everyMs / 2) return;
     this.#isProbing = true;
