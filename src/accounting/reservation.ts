@@ -188,7 +188,6 @@ function usedBy({ bill, usage, parts }: Exchange, asked: number): Amounts {
   return { requests: 1, tokens: Math.max(0, Math.ceil(tokens ?? billed)), items };
 }
 
-/** Adds cached items to the used amounts, where the model's cache is configured to count them. */
 function withSaved(used: Amounts, { saved, bill }: Exchange, { model: { cache } }: RoutePlan): Amounts {
   if (saved === undefined || bill === null || cache?.countsForLimits !== true) return used;
   const { requests, tokens, items } = used;

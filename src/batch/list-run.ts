@@ -114,7 +114,6 @@ export async function runList(
     return entries;
   }
 
-  /** Sets the results that the cache has, and counts them; undefined where the model has no cache. */
   function takeKnown(entries: readonly ListEntry[]): CacheUse | undefined {
     if (model.cache === undefined) return undefined;
     for (const entry of entries) entry.found = known?.found.get(entry.key);

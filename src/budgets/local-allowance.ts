@@ -251,7 +251,6 @@ export class LocalAllowance {
     });
   }
 
-  /** Draws money until no request waits for it any more. */
   #serve(): Promise<void> {
     return this.#run(async () => {
       for (this.#handOut(); this.#waiters.first !== undefined; this.#handOut()) await this.#drawForWaiting();

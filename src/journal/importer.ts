@@ -385,7 +385,6 @@ class JournalImporter implements Importer {
     this.#nextFormerMs = clock.monotonicMs() + (hasMore === true ? this.#pollMs : formerEveryMs);
   }
 
-  /** Runs background work; undefined where it fails, which is logged once until it succeeds. */
   async #attempt<T>(failure: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       const result = await work();

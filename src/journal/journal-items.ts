@@ -282,7 +282,6 @@ export class ItemReader {
     return accounts.length === count ? accounts : undefined;
   }
 
-  /** Reads the rare fields of a row, which are JSON at the end of the item. */
   #rare(): { readonly row: Partial<LedgerRow>; readonly capture?: SettlementRecord['capture'] } | undefined {
     if (this.#at >= this.#end) return undefined;
     return JSON.parse(this.#payload.toString('utf8', this.#at, this.#end));

@@ -19,7 +19,6 @@ export class Part {
   #promised: PromiseWithResolvers<void> | undefined = undefined;
   readonly #waiters: LedgerWaiter[] = [];
 
-  /** Fills the given buffer, until a larger one is needed. */
   constructor(buffer: Buffer = Buffer.allocUnsafeSlow(usualBytes)) {
     this.buffer = buffer;
   }

@@ -18,7 +18,6 @@ export interface JournalBatch {
   readonly endedNodes: readonly string[];
   /** Descriptions of unreadable parts, as sentences for the log. */
   readonly damage: readonly string[];
-  /** Bytes of the journal that were read for this batch. */
   readonly bytes: number;
   /** The batch is full: the journal may have more rows. */
   readonly isFull: boolean;

@@ -134,7 +134,6 @@ export class SlotPools {
     return { held: granted, keep: isContended ? Math.min(wants, fair) : most };
   }
 
-  /** Frees the slots of a process that is gone, and its calls with it. */
   leave(node: number): void {
     for (const [upstream, pool] of this.#pools) {
       pool.delete(node);

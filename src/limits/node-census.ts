@@ -31,7 +31,6 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
   // This process has not reported yet, so it is added.
   await take(1);
   return {
-    /** Number of nodes, this process included. */
     get count(): number {
       return count;
     },

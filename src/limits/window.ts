@@ -81,7 +81,6 @@ export class Window {
     return slots * this.bucketMs;
   }
 
-  /** Milliseconds until all is available, if nothing more is taken. */
   resetAfterMs(nowMs: number): number {
     return this.#total === 0 ? 0 : Math.max(0, (this.#newest + slots) * this.bucketMs - nowMs);
   }

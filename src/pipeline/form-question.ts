@@ -124,5 +124,4 @@ function toValue({ filename, start, end, text }: FormPart): string {
   return text === undefined ? `"(${end - start} bytes)"` : JSON.stringify(text.toString());
 }
 
-/** Decodes UTF-8 from a text that has one character per byte. */
 const toText = (bytes: string): string => Buffer.from(bytes, 'latin1').toString().toWellFormed();

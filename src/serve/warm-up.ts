@@ -75,7 +75,6 @@ export async function warmUp(deps: WarmUpDeps): Promise<void> {
   }
 }
 
-/** Serves requests until the end time, and returns how many were answered. */
 async function serveSome(deps: WarmUpDeps, endsAtMs: number): Promise<number> {
   await using closers = new AsyncDisposableStack();
   try {

@@ -23,7 +23,6 @@ export interface ConnectionOwner {
 
 export interface ConnectionOptions {
   readonly wheel: Wheel;
-  /** The cached answer heads of the server. */
   readonly heads: AnswerMemo;
   /** How long an idle connection is kept, if the server does not say. */
   readonly keepAliveMs: number;
@@ -385,7 +384,6 @@ export class ClientConnection implements CallHolder, Timed {
     if (this.#served && isFree && performance.now() - this.#freeAtMs < earlyMs) this.#owner.onEndedEarly();
   }
 
-  /** Whether the connection served calls before, and no byte has arrived in answer to its present call. */
   get #isUnanswered(): boolean {
     return this.#served && !this.#sawByte;
   }

@@ -182,7 +182,6 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#endWithPeer();
   }
 
-  /** Ends the connection, if the client has ended its side and all its requests are answered. */
   #endWithPeer(): void {
     if (this.#peerEnded && this.#state === 'open' && !this.#isTurning) this.#onEnd();
   }

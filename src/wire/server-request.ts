@@ -31,7 +31,6 @@ export class ServerRequest {
   /** The announced length, `chunked`, or 0 where the head announces no body. */
   readonly bodyBytes: number | 'chunked';
   readonly expectsContinue: boolean;
-  /** Whether the whole request has arrived. */
   isComplete = false;
 
   readonly #source: RequestSource;

@@ -71,7 +71,6 @@ export class Wheel {
     return bucket;
   }
 
-  /** The step at which this time has passed. */
   #stepOf(dueMs: number): number {
     const step = Math.ceil(Math.min(dueMs, Number.MAX_SAFE_INTEGER) / this.#stepMs);
     return Math.max(step, this.#lastStep + 1);

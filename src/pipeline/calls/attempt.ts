@@ -73,7 +73,6 @@ class Attempts {
   readonly #plan: Plan;
   readonly #deps: AttemptDeps;
   readonly #exchange: Exchange;
-  /** The client, whose departure ends the calls. */
   readonly #client: Listening;
   readonly #tried: Tried;
   readonly #fallback = new FallbackResponse();
@@ -459,7 +458,6 @@ class Attempts {
     return undefined;
   }
 
-  /** Ends a call without an outcome: the client left, or another of two calls was faster. */
   #endUnheard(lease: TargetLease, startedMs: number): void {
     if (this.#client.gone) {
       lease.dropped();

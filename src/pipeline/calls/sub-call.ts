@@ -24,7 +24,6 @@ export class SubCall implements CallEnd {
     this.#end?.over(broken);
   }
 
-  /** Passes the end of this call on to the lease, from now on. */
   handOn(end: CallEnd): void {
     this.#end = end;
     if (this.#isOver) end.over(this.#broken);

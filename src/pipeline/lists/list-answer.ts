@@ -286,7 +286,6 @@ function savedIn(
   return saved;
 }
 
-/** Sums the counts at the first path that any item has. */
 function sumAt(paths: readonly string[], counts: readonly ReadonlyMap<string, string>[]): number | undefined {
   const path = paths.find((one) => counts.some((each) => each.has(one)));
   if (path === undefined) return undefined;

@@ -41,7 +41,6 @@ export class Selection {
   /** For readers of many blocks: their own number for each name of this block; 0 where they have given none yet. */
   readonly numbers: Int32Array;
   isAttempt = false;
-  /** Facts of the present cell's outcome. */
   facts: OutcomeFacts = noFacts;
 
   constructor({ filter }: SeriesQuery, { at, section, data }: StoredBlock) {

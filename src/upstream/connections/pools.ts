@@ -12,7 +12,6 @@ import { createConnector, toDestination } from './connection.ts';
 import type { ProxyRule } from './proxy-rule.ts';
 
 export interface Pools {
-  /** The timers of all connections and their calls. */
   readonly wheel: Wheel;
   of(upstream: Upstream): ClientPool;
   /** The endpoints of an upstream; undefined where it has only one: its connections then resolve the name. */

@@ -105,7 +105,6 @@ class Watch {
     this.#deps.onResult(this.#upstream, ok, ok ? undefined : found[0]);
   }
 
-  /** What is wrong with the upstream; undefined for a good answer. */
   async #complaint(toPool: () => ClientPool, endsAtMs: number): Promise<string | undefined> {
     const { path, timeoutMs } = this.#settings;
     const { credentials } = this.#upstream;

@@ -323,7 +323,6 @@ function hasKey({ headers, signer }: Credential, { family }: Upstream): boolean 
   return signer !== undefined || headers.some((name, index) => index % 2 === 0 && !common.has(name));
 }
 
-/** The message in an error, in the form that most services use. */
 function messageIn(parsed: unknown): string {
   const found = [at(parsed, 'error', 'message'), at(parsed, 'message'), at(parsed, 'error'), at(parsed, 'detail')];
   return found.find((text) => typeof text === 'string' && text !== '') ?? '';

@@ -73,7 +73,6 @@ export class Slots {
     return this.#limits.bulkShare;
   }
 
-  /** The most slots that this process can use now. */
   get mostUseful(): number {
     return this.auto?.limit ?? this.#limits.concurrency;
   }
