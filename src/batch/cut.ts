@@ -11,8 +11,7 @@ import { toUnitLength } from '../lib/unit-length.ts';
 import { type ListRequest, numberAt, type Result, sourceOf } from './codecs/codec.ts';
 
 const names: ReadonlySet<string> = new Set(dimensionNames);
-/** Fields by which a client may request a kind of numbers other than floats. */
-const kinds = ['output_dtype', 'embedding_type', 'embed_dtype'];
+const numberKindFields = ['output_dtype', 'embedding_type', 'embed_dtype'];
 const floats: ReadonlySet<string> = new Set(['"float"', '"float32"', '"base64"', 'null']);
 
 /** The request without its width, and that width; undefined where it asks for none. Throws where the client's width is invalid. */
@@ -32,7 +31,7 @@ export function cutIn(
       message: `The field "${asked.name}" cannot be served; send a whole number ${to}.`,
     });
   }
-  const kind = kinds.find((name) => !floats.has(sourceOf(request, name) ?? 'null'));
+  const kind = numberKindFields.find((name) => !floats.has(sourceOf(request, name) ?? 'null'));
   if (kind !== undefined) {
     throw new GatewayError('unsupported_parameter', {
       param: kind,

@@ -29,8 +29,7 @@ const idleMs = 10_000;
 /** After this number of failed draws in a row, requests are refused for a while. */
 const failuresInARow = 3;
 const silentMs = 1_000;
-/** Pause after a draw that failed immediately. */
-const afterFailureMs = 250;
+const pauseAfterFailedDrawMs = 250;
 /** Shortest pause before a failed refill is repeated. */
 const quietMs = 1_000;
 /** Budgets are rarely spent exactly: a refusal above this percentage counts as the end of the budget. */
@@ -297,7 +296,7 @@ export class LocalAllowance {
       this.#silentUntilMs = this.#deps.clock.monotonicMs() + silentMs;
       this.#waiters.rejectAll(moneyUnavailable(cause));
     } else if (!(cause instanceof StoreTimeout)) {
-      await new Promise((resolve) => setTimeout(resolve, afterFailureMs));
+      await new Promise((resolve) => setTimeout(resolve, pauseAfterFailedDrawMs));
     }
   }
 

@@ -19,8 +19,7 @@ const lengthAt = 8;
 const timeAt = 12;
 export const frameBytes = headBytes + 1;
 
-/** Size up to which a buffer is kept for the next frame. */
-const keptBytes = 4 * 1024 * 1024;
+const mostKeptBytes = 4 * 1024 * 1024;
 const usualBytes = 64 * 1024;
 
 export class FrameWriter {
@@ -28,7 +27,7 @@ export class FrameWriter {
   #length = 0;
 
   begin(mostBytes: number): void {
-    if (mostBytes > this.#buffer.length || this.#buffer.length > keptBytes) {
+    if (mostBytes > this.#buffer.length || this.#buffer.length > mostKeptBytes) {
       this.#buffer = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(Math.max(mostBytes, usualBytes))));
     }
     this.#length = headBytes;

@@ -12,8 +12,7 @@ const escapeLength = '\\uXXXX'.length;
 const marks = ['\\ud', '\\uD'];
 
 const markLength = 3;
-/** Bytes that are searched between two points where the work may pause. */
-const pieceBytes = 64 * 1024;
+const bytesPerSlice = 64 * 1024;
 
 /** The error for a body with a lone surrogate; undefined where there is none. Returns no promise for a short body. */
 export function halfCharacterIn(question: Question): GatewayError | undefined | Promise<GatewayError | undefined> {
@@ -34,10 +33,10 @@ function refusalOf({ body, scan: { fields } }: Question, at: number | undefined)
   });
 }
 
-/** Searches a body in steps of `pieceBytes`; returns the offset of the first lone surrogate. */
+/** Searches a body in steps of `bytesPerSlice`; returns the offset of the first lone surrogate. */
 export function* halfIn(body: Buffer): Generator<undefined, number | undefined, undefined> {
-  for (let start = 0; start < body.length; start += pieceBytes) {
-    const first = findHalfBetween(body, start, start + pieceBytes);
+  for (let start = 0; start < body.length; start += bytesPerSlice) {
+    const first = findHalfBetween(body, start, start + bytesPerSlice);
     if (first !== undefined) return first;
     yield;
   }

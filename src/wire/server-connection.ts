@@ -16,8 +16,7 @@ import type { Bucket } from './wheel.ts';
 
 /** How long bytes that a client still sends are discarded at the end: if the connection was closed at once, the client could lose the answer. */
 const lingerMs = 1_000;
-/** Limit of held bytes of a body that has no reader yet. */
-const unreadBytes = 64 * 1024;
+const mostUnreadBytes = 64 * 1024;
 /** How long a reader may take for the bytes that were written before an answer broke off. */
 const lastWordsMs = 10_000;
 const never = Number.POSITIVE_INFINITY;
@@ -104,7 +103,7 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
   #hold(chunk: Buffer): void {
     this.#held.push(chunk);
     const isAhead = this.#request?.isComplete === true;
-    if (this.#held.length <= (isAhead ? this.#context.settings.headBytes : unreadBytes)) return;
+    if (this.#held.length <= (isAhead ? this.#context.settings.headBytes : mostUnreadBytes)) return;
     this.#stop();
     // So many bytes ahead may have no end: the connection ends with this answer instead of reading them.
     if (isAhead && this.#answer !== undefined) this.#answer.keepAlive = false;

@@ -12,8 +12,7 @@ import { type DriftDeps, vectorsIn } from './readings.ts';
 
 /** Least similarity that counts as unchanged: numbers differ slightly between machines, and far more between models. */
 const sameFrom = 0.999;
-/** Delay of the first check after the start, or after it was configured. */
-const firstAfterMs = 1_000;
+const firstCheckAfterMs = 1_000;
 const lookEveryMs = 500;
 
 interface Bird {
@@ -47,7 +46,7 @@ export class CanaryWatch {
       for (const target of model.targets.filter(({ weight }) => weight > 0)) {
         const name = canaryBaseline(model.id, target.upstream.id, target.model);
         const known = this.#birds.get(name);
-        const dueAtMs = Math.min(known?.dueAtMs ?? nowMs + firstAfterMs, nowMs + settings.everyMs);
+        const dueAtMs = Math.min(known?.dueAtMs ?? nowMs + firstCheckAfterMs, nowMs + settings.everyMs);
         birds.set(name, {
           model,
           target,
