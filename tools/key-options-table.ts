@@ -15,6 +15,6 @@ export function renderKeyOptions(): string {
     '| `--name N` | what people call it |',
     ...rows,
     '',
-    `\`update\` takes away what is given an empty value (\`--project ""\`, \`--limit requests_per_minute=\`), or all of it with ${taking}.`,
+    `\`keys update\` removes a value if the option is empty (\`--project ""\`, \`--limit requests_per_minute=\`). These options remove all values of their kind: ${taking}.`,
   ].join('\n');
 }

@@ -36,19 +36,20 @@ const headings: Readonly<Record<Task, readonly [title: string, route: string]>> 
 
 const opening = `# Clients
 
-Which client libraries work with which upstream families, by operation. Each cell is a test run: the unmodified package calls a gateway, which calls
-a fake service of the family; the client's result is compared with what the service computed. \`npm run compatibility\` writes this page. \`npm test\`
-checks the columns of \`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\`; \`npm run test:full\` checks all.
+Which client libraries work with which upstream families, by operation. Each table cell is the result of a test: the unmodified library calls a
+gateway, and the gateway calls a fake service of the family. The test compares what the client received with what the service sent.
+\`npm run compatibility\` writes this page. \`npm test\` checks the columns of \`openai\`, \`cohere-ai\` and \`@anthropic-ai/sdk\`;
+\`npm run test:full\` checks all.
 
-- **ok**: the call works, with one text and many, all scripts, exact numbers and order. For chat and similar, the ledger has the service's token count
-  and the cost.
-- **refused**: the call returns an error; see the note below the table.
-- **unread**: the service's bytes pass, and the client cannot read them, with or without a gateway; the note says what is missing.
-- \`over bridge: …\`: a target with \`bridge\`, in front of a service with chat.
+- **ok**: the call works, with one text and many, in all scripts, with exact numbers and order. For chat and similar operations, token count and cost
+  in the ledger are right too.
+- **refused**: the call returns an error; the number refers to a note below the table.
+- **unread**: the service's bytes pass unchanged, but the client cannot read them, even without a gateway. The note has the reason.
+- \`over bridge: …\`: the target [emulates](../guides/emulation.md) the operation over chat.
 - Families without a row do not offer the operation. Clients without a column have no call for it, or one that
   [cannot reach Postern](#calls-that-do-not-reach-postern).
 
-The models of \`local\` are not listed; see [local models](local-models.md).`;
+The [local models](local-models.md) of family \`local\` are not listed.`;
 
 /** With the clients of some languages alone, it is the page without the parts of the others. */
 export function render(trials: readonly Trial[], clients: readonly KnownClient[], cells: readonly Cell[]): string {
@@ -61,7 +62,7 @@ export function render(trials: readonly Trial[], clients: readonly KnownClient[]
       return [...renderTask(task, trials), ...byLanguage(clients, (some) => renderCells(task, trials, some, of))];
     }),
     '## Calls that do not reach Postern',
-    'These might be expected to work. Each is tested, so that this list stays true.',
+    'These calls of the client libraries fail at Postern. Each is tested, so that the list stays correct.',
     ...byLanguage(clients, renderDeadEnds),
   ];
   return `${parts.join('\n\n')}\n`;
@@ -105,7 +106,9 @@ function renderTask(task: Task, trials: readonly Trial[]): string[] {
     `\`POST ${route}\`.`,
     ...(others.length === 0
       ? []
-      : [`By themselves these do not offer it: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`]),
+      : [
+          `Families that do not offer this operation (${title.toLowerCase()}) themselves: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`,
+        ]),
   ];
 }
 
@@ -131,7 +134,7 @@ function renderCells(
       }),
     ]);
   return [
-    `${calls.join('; ')}.`,
+    `Tested client calls for ${headings[task][0].toLowerCase()}: ${calls.join('; ')}.`,
     table(['family', ...able.map((client) => `\`${client.package}\``)], rows),
     ...(notes.length === 0 ? [] : [notes.map((note, index) => `${index + 1}. ${note}`).join('\n')]),
   ];
