@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fromBytes, fromMilliseconds, toBytes, toMilliseconds } from './quantities.ts';
+import { fromBytes, fromMilliseconds, toBytes, toInstantMs, toMilliseconds } from './quantities.ts';
 
 test('parses durations in every unit', () => {
   const read = ['500ms', '30s', '1.5s', '5m', '2h', '1d', '0s'].map(toMilliseconds);
@@ -29,4 +29,13 @@ test('formats a quantity in the largest whole unit, and parses it back', () => {
   assert.deepEqual([600_000, 90_000, 1500, 0].map(fromMilliseconds), ['10m', '90s', '1500ms', '0s']);
   assert.deepEqual([33_554_432, 1000, 0].map(fromBytes), ['32MiB', '1000B', '0B']);
   for (const ms of [1, 999, 61_000, 86_400_000]) assert.equal(toMilliseconds(fromMilliseconds(ms)), ms);
+});
+
+test('parses days and times, and refuses those that do not exist or have no zone', () => {
+  const day = Date.UTC(2028, 1, 29);
+  const written = ['2028-02-29', '2028-02-29T01:00Z', '2028-02-29T01:00:00+01:00', '2028-02-29T00:00:00.123456789Z'];
+  assert.deepEqual(written.map(toInstantMs), [day, day + 3_600_000, day, day + 123]);
+  for (const text of ['', '2027-02-30', '2027-13-01', '2027-02-01T01:00', '2027-02-01T25:00Z', '2027-2-1', '1d']) {
+    assert.equal(toInstantMs(text), undefined, text);
+  }
 });

@@ -1,4 +1,4 @@
-/** Parses and formats durations and sizes: `30s`, `500ms`, `32MiB`. */
+/** Parses and formats durations, sizes and times: `30s`, `500ms`, `32MiB`, `2026-11-21`, `2026-11-21T09:00Z`. */
 
 const millisecondsPer = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 const bytesPer = { GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024, B: 1 } as const;
@@ -24,6 +24,17 @@ export function fromMilliseconds(ms: number): string {
 /** Formats a size in the largest unit that leaves a whole number. */
 export function fromBytes(bytes: number): string {
   return inLargestUnit(bytes, bytesPer, '0B');
+}
+
+const timeForm = /^(\d{4}-\d{2}-\d{2})(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+
+/** Parses a day, which stands for its beginning in UTC, or a time with its zone; undefined where there is no such time. */
+export function toInstantMs(text: string): number | undefined {
+  const [, day] = timeForm.exec(text) ?? [];
+  // JavaScript reads the 30th of February as a day in March.
+  const exists = day !== undefined && new Date(day).toJSON()?.startsWith(day);
+  const ms = exists ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 function toWhole(text: string, pattern: RegExp, units: Readonly<Record<string, number>>): number | undefined {

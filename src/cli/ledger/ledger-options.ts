@@ -5,9 +5,8 @@ import { operations } from '../../core/operations/index.ts';
 import type { LedgerFilter } from '../../core/store/ledger.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { nearHint } from '../../lib/nearest-name.ts';
-import { toMilliseconds } from '../../lib/quantities.ts';
+import { toInstantMs, toMilliseconds } from '../../lib/quantities.ts';
 import type { CommandContext } from '../command.ts';
-import { toInstant } from '../times.ts';
 
 type Values = CommandContext['values'];
 
@@ -40,8 +39,8 @@ function toTime(option: 'from' | 'to', text: string, nowMs: number): number {
     if (atMs < 0) throw new UserFault(`--${option}: ${text} ago is before 1970`);
     return atMs;
   }
-  const atMs = toInstant(text);
-  if (atMs === undefined || !(atMs >= 0)) {
+  const atMs = toInstantMs(text);
+  if (atMs === undefined || atMs < 0) {
     throw new UserFault(
       `--${option}: "${text}" is neither a date such as 2026-11-01 or 2026-11-01T09:00Z nor a time such as 7d or 12h`,
     );

@@ -15,6 +15,7 @@ import {
   fromMilliseconds,
   sizePattern,
   toBytes,
+  toInstantMs,
   toMilliseconds,
 } from '../../lib/quantities.ts';
 
@@ -202,16 +203,9 @@ export function instant() {
   return z
     .string({ error: wants })
     .regex(/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/, { error: wants })
-    .transform(toEpochMs)
+    .transform((written) => toInstantMs(written) ?? Number.NaN)
     .pipe(z.number({ error: wants }))
     .meta({ kind: 'date or time' });
-}
-
-function toEpochMs(written: string): number {
-  const day = written.slice(0, 10);
-  const startOfDay = new Date(`${day}T00:00:00Z`);
-  const exists = !Number.isNaN(startOfDay.getTime()) && startOfDay.toISOString().startsWith(day); // such as 30 February
-  return exists ? Date.parse(written) : Number.NaN;
 }
 
 /** A list. `wants`: what messages say is expected, such as `a list of names`; documentation uses it as the kind. */

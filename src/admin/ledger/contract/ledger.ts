@@ -7,6 +7,7 @@ import { unitNames, unitTerms } from '../../../core/accounting/units.ts';
 import { operations } from '../../../core/operations/index.ts';
 import { type UsageGroup, usageGroups } from '../../../core/store/ledger.ts';
 import { parseDollars } from '../../../lib/money.ts';
+import { toInstantMs } from '../../../lib/quantities.ts';
 import { recordOf } from '../../../lib/record-of.ts';
 import { endpointsOf } from '../../endpoint.ts';
 import { dollars, instant, pageOf, pageQuery } from '../../shapes/common.ts';
@@ -15,7 +16,6 @@ const auditEndpoint = endpointsOf('Audit');
 const ledgerEndpoint = endpointsOf('Ledger');
 
 const dayMs = 86_400_000;
-const time = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/;
 
 const asked = z.string().max(40);
 
@@ -32,17 +32,10 @@ export const toTimeOf = asked
   .describe('Exclusive; a day in UTC is included entirely.');
 
 function toTime(text: string, issues: z.RefinementCtx): number {
-  const ms = time.test(text) ? Date.parse(text) : Number.NaN;
-  if (ms >= 0 && isRealDay(text)) return ms;
+  const ms = toInstantMs(text);
+  if (ms !== undefined && ms >= 0) return ms;
   issues.addIssue(`"${text}" is not a valid time; use the form 2026-11-21 or 2026-11-21T09:00Z.`);
   return z.NEVER;
-}
-
-/** Whether the date exists: JavaScript's Date accepts the 30th of February. */
-function isRealDay(text: string): boolean {
-  const day = text.slice(0, 'yyyy-mm-dd'.length);
-  const ms = Date.parse(day);
-  return Number.isFinite(ms) && new Date(ms).toISOString().startsWith(day);
 }
 
 interface Span {
