@@ -3,3 +3,11 @@ export interface FieldFault {
   readonly path: string;
   readonly message: string;
 }
+
+/** The steps of a position as text, such as `targets[0].upstream`. */
+export function toPath(steps: readonly PropertyKey[]): string {
+  return steps.reduce<string>(
+    (text, step) => text + (typeof step === 'number' ? `[${step}]` : `${text === '' ? '' : '.'}${String(step)}`),
+    '',
+  );
+}

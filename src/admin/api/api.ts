@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
-import type { FieldFault } from '../../core/field-fault.ts';
+import { type FieldFault, toPath } from '../../core/field-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
@@ -153,14 +153,6 @@ function toFields(error: z.ZodError): FieldFault[] {
     if (issue.code !== 'unrecognized_keys') return [{ path: toPath(issue.path), message: issue.message }];
     return issue.keys.map((key) => ({ path: toPath([...issue.path, key]), message: noSuchField }));
   });
-}
-
-function toPath(path: readonly PropertyKey[]): string {
-  let text = '';
-  for (const step of path) {
-    text += typeof step === 'number' ? `[${step}]` : `${text === '' ? '' : '.'}${String(step)}`;
-  }
-  return text;
 }
 
 /** Writes an endpoint's result. It is validated against the answer's schema, so that nothing undocumented is sent. */

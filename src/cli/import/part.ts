@@ -1,6 +1,7 @@
 /** Reads a mapping in another gateway's file, and records which entries were used and which are left, with their lines. */
 
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
+import { toPath } from '../../core/field-fault.ts';
 import { UserFault } from '../../core/user-fault.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
@@ -119,7 +120,7 @@ export class Part {
   note(text: string, key?: string): void {
     if (key !== undefined) this.#taken.add(key);
     const path = key === undefined ? this.#path : [...this.#path, key];
-    this.#source.notes.push({ line: this.#lineOf(path), path: toText(path), text });
+    this.#source.notes.push({ line: this.#lineOf(path), path: toPath(path), text });
   }
 
   rest(text = 'has no counterpart'): void {
@@ -136,13 +137,6 @@ export class Part {
     }
     return undefined;
   }
-}
-
-function toText(path: Path): string {
-  return path.reduce<string>(
-    (text, step) => (typeof step === 'number' ? `${text}[${step}]` : text === '' ? step : `${text}.${step}`),
-    '',
-  );
 }
 
 export interface Terms {
