@@ -2,6 +2,7 @@
 
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
+import { createLabelReader, toPercentiles } from '../admin/overview/live/reading.ts';
 import { loadConfiguration } from '../config/load.ts';
 import { type Lane, lanes } from '../core/lane.ts';
 import { UserFault } from '../core/user-fault.ts';
@@ -84,18 +85,16 @@ async function openSource(context: CommandContext) {
   };
 }
 
+const labelsOf = createLabelReader();
+
 /** Parses the text format of Prometheus. */
 function readMetrics(text: string): Reading['metrics'] {
   const metrics = new Map<string, Sample[]>();
   for (const line of text.split('\n')) {
     const [, name, labels = '', value = ''] = /^(postern_\w+)(?:\{(.*)\})? (\S+)/.exec(line) ?? [];
     if (name === undefined) continue;
-    const pairs = labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g);
-    const sample = {
-      labels: Object.fromEntries([...pairs].map(([, key = '', said = '']) => [key, said.replace(/\\(.)/g, '$1')])),
-      value: value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value),
-    };
-    getOrMake(metrics, name, () => []).push(sample);
+    const number = value === '+Inf' ? Number.POSITIVE_INFINITY : Number(value);
+    getOrMake(metrics, name, () => []).push({ labels: labelsOf(labels), value: number });
   }
   return metrics;
 }
@@ -122,18 +121,12 @@ function percentile95Ms(now: Reading, before: Reading, histogram: string, wanted
       counts.set(bound, (counts.get(bound) ?? 0) + sign * value);
     }
   }
+  // Each bucket of Prometheus counts those before it too.
   const buckets = [...counts].toSorted(([a], [b]) => a - b);
-  const wantedCount = (buckets.at(-1)?.[1] ?? 0) * 0.95;
-  if (wantedCount <= 0) return null;
-  let [lower, below] = [0, 0];
-  for (const [bound, count] of buckets) {
-    if (count >= wantedCount) {
-      const upper = Number.isFinite(bound) ? bound : lower;
-      return Math.round(1_000 * (lower + (upper - lower) * ((wantedCount - below) / (count - below))));
-    }
-    [lower, below] = [bound, count];
-  }
-  return null;
+  const own = buckets.map(([, count], index) => count - (buckets[index - 1]?.[1] ?? 0));
+  const bounds = buckets.slice(0, -1).map(([bound]) => bound);
+  const p95 = toPercentiles(own, bounds)?.p95;
+  return p95 === undefined ? null : Math.round(p95);
 }
 
 type Digest = ReturnType<typeof digest>;
