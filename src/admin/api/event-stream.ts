@@ -31,12 +31,15 @@ export interface EventStreamLimits {
   readonly all: number;
 }
 
-interface OpenStream {
+interface Controls {
+  beat(): void;
+  end(): void;
+}
+
+interface OpenStream extends Controls {
   readonly onlooker: Onlooker;
   readonly needs: Needed;
   readonly caller: string;
-  beat(): void;
-  end(): void;
 }
 
 const standardLimits: EventStreamLimits = { each: 8, all: 64 };
@@ -86,15 +89,13 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
         });
       }
       const over = new AbortController();
-      const body = toBody(events, over, {
-        begin: (controls) => {
-          const stream: OpenStream = { onlooker, needs, caller, ...controls };
-          add(stream);
-          over.signal.addEventListener('abort', () => remove(stream), { once: true });
-          onlooker.signal.addEventListener('abort', () => stream.end(), { once: true });
-          // Disconnected during authentication: the signal fires only once.
-          if (onlooker.signal.aborted) stream.end();
-        },
+      const body = toBody(events, over, (controls) => {
+        const stream: OpenStream = { onlooker, needs, caller, ...controls };
+        add(stream);
+        over.signal.addEventListener('abort', () => remove(stream), { once: true });
+        onlooker.signal.addEventListener('abort', () => stream.end(), { once: true });
+        // Disconnected during authentication: the signal fires only once.
+        if (onlooker.signal.aborted) stream.end();
       });
       return new Response(body, {
         headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
@@ -109,15 +110,10 @@ export function createEventStreams(limits: EventStreamLimits = standardLimits) {
   };
 }
 
-interface Controls {
-  beat(): void;
-  end(): void;
-}
-
 function toBody(
   events: (signal: AbortSignal) => AsyncIterable<ServerEvent>,
   over: AbortController,
-  { begin }: { begin(controls: Controls): void },
+  begin: (controls: Controls) => void,
 ): ReadableStream<Uint8Array> {
   let goOn: () => void = () => undefined;
   const encoder = new TextEncoder();

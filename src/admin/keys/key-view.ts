@@ -21,12 +21,8 @@ export async function listKeys({ store, configuration }: AdminContext): Promise<
 }
 
 export async function findKey(id: string, { store, configuration }: AdminContext): Promise<AnyKey> {
-  const key =
-    (await store.keys.get(id)) ??
-    configuration
-      .snapshot()
-      .keys.values()
-      .find((one) => one.id === id);
+  const { keys } = configuration.snapshot();
+  const key = (await store.keys.get(id)) ?? keys.values().find((one) => one.id === id);
   if (key === undefined) throw unknownKey();
   return key;
 }

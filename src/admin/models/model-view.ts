@@ -3,11 +3,12 @@
 import { type Price, type PriceUnit, priceUnits } from '../../core/accounting/price.ts';
 import { type Operation, operations } from '../../core/operations/index.ts';
 import type { ConfiguredElement, ElementDocument } from '../../core/resource-editor.ts';
-import { type ScoreScale, scoreScales } from '../../core/scores.ts';
+import { scoreScales } from '../../core/scores.ts';
 import type { Model, Target } from '../../core/snapshot.ts';
 import type { HealthReport } from '../../core/target-state.ts';
 import { toDollars } from '../../lib/money.ts';
 import { fromBytes, fromMilliseconds } from '../../lib/quantities.ts';
+import { recordOf } from '../../lib/record-of.ts';
 import { listOf, type PriceOrigin } from '../../prices/listed.ts';
 import type { ShownIndex } from '../series/states.ts';
 import { toInstant, toShown } from '../shapes/common.ts';
@@ -49,8 +50,8 @@ export function toModelView(
     ...sketch,
     aliases: [...aliases],
     operations: [...served],
-    space: spaceOf(document, inForce, compiled),
-    scores: scoresOf(document, inForce, compiled),
+    space: inForce ? (compiled?.space ?? null) : textIn(document.space),
+    scores: inForce ? (compiled?.scores ?? null) : (scoreScales.find((scale) => scale === document.scores) ?? null),
     targets: targetsOf(element.id, document, inForce ? compiled : undefined).map((target) => ({
       ...target,
       ...healthOf(target, reports),
@@ -60,15 +61,7 @@ export function toModelView(
   };
 }
 
-function spaceOf(document: ElementDocument, inForce: boolean, compiled: Model | undefined): string | null {
-  if (inForce) return compiled?.space ?? null;
-  return typeof document.space === 'string' ? document.space : null;
-}
-
-function scoresOf(document: ElementDocument, inForce: boolean, compiled: Model | undefined): ScoreScale | null {
-  if (inForce) return compiled?.scores ?? null;
-  return scoreScales.find((scale) => scale === document.scores) ?? null;
-}
+const textIn = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
 function targetsOf(id: string, document: ElementDocument, compiled: Model | undefined) {
   if (compiled === undefined) return writtenTargets(id, document);
@@ -88,7 +81,7 @@ function writtenTargets(id: string, document: ElementDocument) {
     model: String(model ?? id),
     priority: Number.isInteger(priority) ? Number(priority) : 0,
     weight: Number.isInteger(weight) ? Number(weight) : 1,
-    bridge: typeof bridge === 'string' ? bridge : null,
+    bridge: textIn(bridge),
     price: null,
   }));
 }
@@ -140,22 +133,19 @@ type Source = 'target' | 'model' | PriceOrigin['from'] | 'inside' | 'unknown';
 
 /** The price of a target and where it comes from. `document`: the model as written. */
 function toPriceView({ upstream, model, price, offers }: Target, document: ElementDocument) {
-  const list = price === undefined ? undefined : listOf(price);
-  return pricedAs(price, sourceOf());
-
-  function sourceOf(): Source {
-    if (list !== undefined) return list.from;
-    const written = targetsIn(document).find(
-      (one) => one.upstream === upstream.id && (one.model ?? document.id) === model,
-    );
-    if (isSet(written?.price)) return 'target';
-    if (isSet(document.price)) return 'model';
-    return price !== undefined && offers.values().some(({ make }) => make !== undefined) ? 'inside' : 'unknown';
-  }
+  const written = targetsIn(document).find(
+    (one) => one.upstream === upstream.id && (one.model ?? document.id) === model,
+  );
+  if (isSet(written?.price)) return pricedAs(price, 'target');
+  if (isSet(document.price)) return pricedAs(price, 'model');
+  const isInside = price !== undefined && offers.values().some(({ make }) => make !== undefined);
+  return pricedAs(price, isInside ? 'inside' : 'unknown');
 }
 
-function pricedAs(price: Price | undefined, source: Source) {
-  const list = price === undefined ? undefined : listOf(price);
+/** A price with its source; `otherwise`: that of a price which is in no list. */
+function pricedAs(price: Price | undefined, otherwise: Exclude<Source, PriceOrigin['from']>) {
+  const list = price && listOf(price);
+  const source: Source = list?.from ?? otherwise;
   return {
     source,
     amounts: price === undefined ? null : toAmounts(price),
@@ -165,8 +155,7 @@ function pricedAs(price: Price | undefined, source: Source) {
 }
 
 /** The list price that a model would have, before it is added. */
-export const toListPriceView = (price: Price | undefined) =>
-  price === undefined ? null : pricedAs(price, listOf(price)?.from ?? 'inside');
+export const toListPriceView = (price: Price | undefined) => (price === undefined ? null : pricedAs(price, 'inside'));
 
 const isSet = (written: unknown): boolean => written !== undefined && written !== null;
 
@@ -175,6 +164,6 @@ function targetsIn({ targets }: ElementDocument): Readonly<Record<string, unknow
 }
 
 function toAmounts(price: Price): Partial<Record<PriceUnit, string>> {
-  const known = priceUnits.map((name) => [name, price[name]] as const);
-  return Object.fromEntries(known.flatMap(([name, nanos]) => (nanos === undefined ? [] : [[name, toDollars(nanos)]])));
+  const known = priceUnits.filter((name) => price[name] !== undefined);
+  return recordOf(known, (name) => toDollars(price[name] ?? 0));
 }
