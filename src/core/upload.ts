@@ -8,8 +8,6 @@ export interface FormPart {
   readonly name: string;
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** The part declares a transfer encoding, even one that changes nothing. */
-  readonly namesEncoding: boolean;
   /** Offset of the part's content in the form. */
   readonly start: number;
   readonly end: number;

@@ -1,6 +1,6 @@
 /** Reads a form (multipart) like a JSON request, and finds the part that names the model. */
 
-import { Buffer, isUtf8 } from 'node:buffer';
+import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import { isPartForModel } from '../core/model-fields.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
@@ -80,19 +80,19 @@ function otherModelsInForm(parts: readonly FormPart[], modelPart: string | undef
 
 /** Why a part cannot name a model, which needs plain text under exactly this name; undefined where it can. */
 function plainTextFault(
-  { name, filename, namesEncoding, contentType, text }: FormPart,
+  { name, filename, contentType = 'text/plain', text }: FormPart,
   wanted: string,
 ): string | undefined {
   if (name !== wanted) return `is called ${JSON.stringify(name)}`;
   if (filename !== undefined) return 'came as a file';
-  if (namesEncoding) return 'has a Content-Transfer-Encoding';
-  if (!isPlainText(contentType)) return 'has a Content-Type that is not text/plain in UTF-8';
+  if (!plainText.test(contentType)) return 'has a Content-Type that is not text/plain in UTF-8';
   if (text === undefined || text.length > longestModelNameBytes) return 'is longer than any name';
-  return isUtf8(text) ? undefined : 'is no UTF-8';
+  // Apache's HttpClient for Java declares ISO-8859-1 by default. ASCII is the same in both.
+  const isReadable = /8859/.test(contentType) ? isAscii(text) : isUtf8(text);
+  return isReadable ? undefined : 'is no UTF-8';
 }
 
-const isPlainText = (contentType: string | undefined): boolean =>
-  contentType === undefined || /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii)"?)?$/i.test(contentType);
+const plainText = /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
 
 export function duplicatePart(name: string): GatewayError {
   return new GatewayError('duplicate_parameter', {

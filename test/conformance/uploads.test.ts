@@ -95,10 +95,10 @@ test('an ambiguous form is refused by name before anything is sent', async (t) =
     [[{ ...named('m'), filename: 'm.txt' }, file], 'invalid_type', 'model'],
     [[{ ...named('m'), type: 'application/json' }, file], 'invalid_type', 'model'],
     [[{ ...named('m'), type: 'text/plain; charset=utf-16' }, file], 'invalid_type', 'model'],
-    [[{ ...named('m'), more: ['Content-Transfer-Encoding: binary'] }, file], 'invalid_type', 'model'],
     [[named('m'.repeat(2_000)), file], 'invalid_type', 'model'],
     [[named('m'.repeat(200_000)), file], 'invalid_type', 'model'],
     [[{ name: 'model', value: Buffer.from([0x6d, 0xff]) }, file], 'invalid_type', 'model'],
+    [[{ name: 'model', value: 'mü', type: 'text/plain; charset=ISO-8859-1' }, file], 'invalid_type', 'model'],
     [[named('unknown'), file], 'model_not_found', 'model'],
     [[named('m'), { ...file, more: ['Content-Transfer-Encoding: base64'] }], 'invalid_multipart'],
     [[named('m'), ...Array.from({ length: 300 }, (): Part => ({ name: 'x', value: '' })), file], 'invalid_multipart'],
@@ -116,6 +116,18 @@ test('an ambiguous form is refused by name before anything is sent', async (t) =
   assertError(await post(Buffer.from('{"model":"m"}'), 'application/json'), 'unsupported_media_type');
   assert.equal(ups[0]?.requests.length, 0);
   assert.equal((await post(good)).status, 200);
+});
+
+test('accepts a model as clients for Java send it: with a transfer encoding, and in ISO-8859-1', async (t) => {
+  const { post } = await startSetup(t, [transcribing]);
+  const rows: readonly (readonly [type: string, encoding: string])[] = [
+    ['text/plain; charset=ISO-8859-1', '8bit'],
+    ['text/plain; charset=utf-8', 'binary'],
+  ];
+  for (const [type, encoding] of rows) {
+    const model: Part = { ...named('m'), type, more: [`Content-Transfer-Encoding: ${encoding}`] };
+    assert.equal((await post(toForm([model, soundOf(10)]))).status, 200, type);
+  }
 });
 
 test('a compressed form is refused, and a form over upload_limit gets 413 that names the setting', async (t) => {

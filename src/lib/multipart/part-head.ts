@@ -8,8 +8,6 @@ export interface PartHead {
   /** The file's name; even an empty one marks a file. */
   readonly filename: string | undefined;
   readonly contentType: string | undefined;
-  /** The part declares a transfer encoding, even one that changes nothing. */
-  readonly namesEncoding: boolean;
 }
 
 const fieldLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([\t\x20-\x7e\x80-\xff]*?)[ \t]*$/;
@@ -32,7 +30,7 @@ export function readPartHead(bytes: Buffer, mostNameBytes: number): PartHead | s
   }
   const found = nameIn(fields.get('content-disposition'), mostNameBytes);
   if (typeof found === 'string') return found;
-  return { ...found, contentType: fields.get('content-type'), namesEncoding: encoding !== undefined };
+  return { ...found, contentType: fields.get('content-type') };
 }
 
 function nameIn(disposition: string | undefined, mostNameBytes: number): Pick<PartHead, 'name' | 'filename'> | string {

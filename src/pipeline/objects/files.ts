@@ -184,9 +184,7 @@ function readFileForm(parts: readonly FormPart[]): FileForm {
   const file = onlyPart(parts, 'file');
   if (file.filename === undefined) throw wrong('file', 'a file, with a file name');
   const purpose = onlyPart(parts, 'purpose');
-  if (purpose.filename !== undefined || purpose.namesEncoding || purpose.text === undefined) {
-    throw wrong('purpose', 'plain text');
-  }
+  if (purpose.filename !== undefined || purpose.text === undefined) throw wrong('purpose', 'plain text');
   const said = purpose.text.toString('latin1');
   if (purposes.includes(said)) return { file, purpose: said };
   throw new GatewayError('unsupported_parameter', {
