@@ -21,7 +21,6 @@ const sameThings: readonly (readonly string[])[] = [
   'model model_id modelId modelArn',
 ].map((names) => names.split(' '));
 
-/** Limit of steps in the path of a field. */
 const mostSteps = 12;
 const mostNames = 30;
 

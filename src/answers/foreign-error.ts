@@ -97,7 +97,6 @@ interface Said {
   readonly status: number;
   readonly headers: readonly string[];
   readonly bytes: Buffer | undefined;
-  /** The parsed body; undefined if it is no JSON. */
   readonly json: Json | undefined;
 }
 

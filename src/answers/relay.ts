@@ -15,7 +15,6 @@ import type { Settling } from './settling.ts';
 
 export interface Answered {
   readonly answer: Answer;
-  /** The header lines that Postern adds. */
   readonly lines: string;
 }
 
@@ -68,7 +67,6 @@ export class Relay implements AnswerSink, AnswerWatcher, ClientWork {
   /** Chunks that are still being sent; kept only where nothing else refers to them, so that their memory can be reused. */
   readonly #leaving: Buffer[] | undefined;
   #head: string | undefined = undefined;
-  /** True once the relay has ended: further chunks are ignored. */
   #isOver = false;
 
   /** `isOnlyReader`: nothing else refers to the answer's chunks, so that their memory can be reused once they are sent. */

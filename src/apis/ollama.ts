@@ -65,7 +65,6 @@ const capabilities: Readonly<Record<string, readonly string[]>> = {
   chat: ['completion', 'tools'],
 };
 
-/** What Ollama's clients can do with the model through this API. */
 const capabilitiesOf = ({ operations }: SeenModel): readonly string[] => [
   ...new Set(operations.flatMap((operation) => capabilities[operation] ?? [])),
 ];

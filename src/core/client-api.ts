@@ -95,7 +95,6 @@ export interface ApiMapping {
   readonly optional?: Readonly<Record<string, string>>;
   /** Fields whose values are read, but validated by `enter` alone. */
   readonly watched?: readonly string[];
-  /** Text for the OpenAPI document. */
   readonly summary: string;
   /** Another operation that some requests at the same path mean; both have fields of the same kinds. */
   readonly instead?: { readonly mapping: ApiMapping; isMeant(request: MeantRequest): boolean };
@@ -115,7 +114,6 @@ export interface Passage {
   readonly holds?: Readonly<Record<string, (json: Buffer) => boolean>>;
 }
 
-/** A model as the caller may see it. */
 export interface SeenModel {
   readonly id: string;
   /** Creation time of the model in seconds since the epoch; stable while the model exists. */

@@ -48,7 +48,6 @@ export interface PacedCall extends WaitingCall {
   resume(): void;
 }
 
-/** Calls that wait for a rate limit of one upstream. */
 export interface Pacing {
   /** How long a new call of the lane would wait behind other calls; undefined if there are none. */
   behindMs(lane: Lane): number | undefined;

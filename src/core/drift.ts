@@ -32,7 +32,6 @@ export interface CanaryState {
   readonly checkedAtS: number | null;
   /** The smallest cosine among the texts; null where the target could not be called. */
   readonly agreement: number | null;
-  /** The target no longer serves the same model. */
   readonly hasChanged: boolean;
   readonly failure: string | null;
 }

@@ -85,7 +85,6 @@ export class Exchange {
   responseBytes = 0;
   /** Bytes of the response after decompression, where the encoding is known. */
   decodedBytes: number | undefined = undefined;
-  /** Captured bodies; undefined unless the key has capture enabled. */
   captured: Captured | undefined = undefined;
   usage: Usage | null = null;
   /** Facts about the text of completions and edits, gathered while it passed through. */
@@ -125,7 +124,6 @@ export interface Beginning {
   over(): void;
 }
 
-/** The values of the trace headers for one upstream call. */
 export interface CallTrace {
   readonly traceparent: string;
   readonly tracestate: string | undefined;
@@ -141,7 +139,6 @@ export interface ExchangeTrace {
   called(call: object, outcome: string, detail: number | string | undefined): void;
 }
 
-/** Read access to a client request's headers. */
 export interface RequestHeaders {
   get(name: string): string | undefined;
   has(name: string): boolean;

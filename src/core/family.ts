@@ -29,7 +29,6 @@ export interface FamilyOption {
   readonly required?: true;
 }
 
-/** The call to sign, just before it is sent. */
 export interface SignedCall {
   readonly url: string;
   /** Header names, each followed by its value. */

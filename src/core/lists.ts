@@ -93,7 +93,6 @@ export interface Remembered {
   readonly missingShare: number;
 }
 
-/** A request whose list may be split. */
 export interface ListAsked extends ListSought {
   readonly candidates: readonly Candidate[];
   /** The result of `lookUp`; without it, items are looked up in the cache when they are needed. */
@@ -115,7 +114,6 @@ export interface ListAsked extends ListSought {
   owes(part: Exchange): void;
 }
 
-/** One answer, and the calls that it was built from. */
 export interface ListAnswered {
   readonly bytes: Buffer;
   /** The parts that were called; the first one's head becomes the answer's. Empty where every item was in the cache. */
@@ -146,7 +144,6 @@ export interface Lists {
 /** The name of the store's setting that counts how often the cache of each model was cleared. */
 export const clearedCaches = 'cleared_caches';
 
-/** Clears a model's cached items on every node. */
 export async function forgetItemsOf(
   settings: Pick<SettingStore, 'get' | 'set'>,
   model: string,

@@ -23,7 +23,6 @@ export interface TakenPath {
   readonly elsewhere?: string;
 }
 
-/** Whether one request path could match both templates. */
 export function mayMeanTheSame(one: string, other: string): boolean {
   const [a, b] = [readPath(one), readPath(other)];
   if (a.suffix === undefined && b.suffix === undefined) return a.before === b.before;

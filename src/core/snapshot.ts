@@ -225,7 +225,6 @@ export interface Model {
   /** Context length in tokens, and the longest output; undefined where unset. */
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
-  /** Maximum of hosted tool calls for one request. */
   readonly maxToolCalls?: number | undefined;
   /** The default width of the model's vectors; undefined where unset. */
   readonly dimensions?: number | undefined;
@@ -343,7 +342,6 @@ export interface OidcSettings {
   readonly scopes: readonly string[];
   /** Role of people without an invitation; undefined: they get no access. */
   readonly default_role?: Role | undefined;
-  /** The claim that holds a person's groups. */
   readonly role_claim: string;
   readonly roles: Readonly<Record<Role, readonly string[]>>;
   /** Accepts addresses that the provider does not report as verified. */
@@ -353,7 +351,6 @@ export interface OidcSettings {
 export interface AlertSettings {
   readonly webhooks: readonly AlertWebhook[];
   readonly smtp: AlertMail | undefined;
-  /** The share of failed requests that opens an alert. */
   readonly errorShare: number;
   /** The p95 in milliseconds that opens an alert; undefined: none does. */
   readonly p95Ms: number | undefined;
@@ -378,7 +375,6 @@ export interface AlertMail {
   readonly to: readonly string[];
 }
 
-/** A Unix socket for clients. */
 export interface SocketSettings {
   readonly path: string;
   readonly mode: number;
@@ -431,7 +427,6 @@ export interface ServerSettings {
 export interface Snapshot {
   readonly createdAtS: number;
   readonly server: ServerSettings;
-  /** The store's URL, such as `sqlite:data/postern.db`. */
   readonly store: string;
   /** The URL of Redis, where limits are counted for all nodes together. */
   readonly redis: string | undefined;

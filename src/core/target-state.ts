@@ -45,7 +45,6 @@ export interface TargetState {
   /** Calls in the last five minutes. Undefined, as the next fields, in reports of older versions. */
   readonly calls?: number | undefined;
   readonly failedCalls?: number | undefined;
-  /** Whether the target was called or probed since the start. */
   readonly isKnown?: boolean | undefined;
   /** False where the upstream's list of models was read and lacks this model. */
   readonly isListed?: boolean | undefined;

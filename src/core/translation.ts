@@ -213,7 +213,6 @@ export class Unfit extends Error {
 /** What an upstream's error says. Its kind follows from the status. */
 export interface SaidError {
   readonly message?: string | undefined;
-  /** The path of the field that is at fault. */
   readonly param?: string | undefined;
   /** The error is about the operator's credential, whatever its status. */
   readonly isOurKey?: true;

@@ -19,7 +19,6 @@ export type { FirstCall };
 
 export interface DirectDeps extends PipelineDeps {
   readonly pipeline: Pipeline;
-  /** Sends a call over the network. */
   call(call: Call, waiter: OutcomeWaiter): void;
   takeJsonBody(exchange: Exchange, request: ServerRequest, response: ServerAnswer, waiter: BodyWaiter): void;
 }

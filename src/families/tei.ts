@@ -42,7 +42,6 @@ function moderationsWith(options: Options): ModerationWireFormat {
   };
 }
 
-/** The response header with the token count, which the body lacks. */
 const tokensHeader = 'x-compute-tokens';
 
 const passing = (path: string, what: string): Offer => ({

@@ -9,7 +9,6 @@ import { type Coding, Decoding, type DecodingSink } from './coding.ts';
 import { toRefusal } from './framing.ts';
 import { AnnouncedBody, firstBlockBytes, free, type Gathering, GrowingBody } from './gathering.ts';
 
-/** What is known about a body before it arrives. */
 export interface BodyPlan {
   readonly limitBytes: number;
   /** Length from Content-Length, as sent over the network; undefined where the body is chunked. */

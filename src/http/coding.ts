@@ -70,7 +70,6 @@ function isZlib(sign: Buffer): boolean {
   return (first & 0x0f) === 8 && ((first << 8) | (sign[1] ?? 0)) % 31 === 0;
 }
 
-/** Receives the decoded data of a body. */
 export interface DecodingSink {
   onDecoded(chunk: Buffer): void;
   onDecodedEnd(): void;

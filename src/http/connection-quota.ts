@@ -50,7 +50,6 @@ export class ConnectionQuota {
     for (const { server } of servers) server.prependListener('connection', (socket: Socket) => this.#admit(socket));
   }
 
-  /** Adopts new settings; they apply to new connections. */
   apply(settings: QuotaSettings): void {
     this.#settings = settings;
     const { maxConnections, maxConnectionsPerAddress } = settings;

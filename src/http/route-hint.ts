@@ -2,7 +2,6 @@
 
 import { nearestName } from '../lib/nearest-name.ts';
 
-/** A served path, without the base path. */
 export interface ServedPath {
   readonly path: string;
   readonly methods: readonly string[];
@@ -12,7 +11,6 @@ export interface ServedPath {
   readonly isListed: boolean;
 }
 
-/** A request to an unknown path. */
 export interface Missed {
   readonly path: string;
   readonly method: string;

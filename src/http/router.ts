@@ -24,7 +24,6 @@ export type RouteMatch = { readonly path: string } & (
       readonly modelFromPath: string | undefined;
       readonly shape?: RerankShape;
       readonly errorShape?: RerankShape | undefined;
-      /** The client API through which the request comes. */
       readonly clientApi?: ClientApi;
     }
   | {
@@ -54,11 +53,9 @@ export interface Router {
   shapeOf(path: string): RerankShape | undefined;
   /** The client API in whose format errors at this path are written. */
   clientApiOf(path: string): ClientApi | undefined;
-  /** The message of the error for a path without a route. */
   hintFor(missed: Missed): string;
 }
 
-/** The HTTP methods that a path accepts. */
 export function methodsAt(match: RouteMatch): readonly string[] {
   if (match.kind === 'route') return [match.route.own?.method ?? 'POST'];
   if (match.kind === 'endpoint' && match.endpoint.method === 'POST') return ['POST'];

@@ -155,7 +155,6 @@ export class UploadReading implements RequestSink, MultipartSink {
     this.#text = undefined;
   }
 
-  /** Moves data received so far from memory to the file. */
   #leaveMemory(chunk: Buffer): void {
     this.#isOnDisk = true;
     const held = this.#gathering.whole();

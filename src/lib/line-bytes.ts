@@ -11,7 +11,6 @@ export class LineBytes {
   bytes: Buffer;
   length = 0;
 
-  /** Creates a buffer, which grows where a line needs more. */
   constructor(bytes: number) {
     this.bytes = Buffer.allocUnsafeSlow(bytes);
   }

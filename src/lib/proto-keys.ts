@@ -23,7 +23,6 @@ export function takeOutProtoKeys(root: unknown): Path[] {
   return found;
 }
 
-/** Whether a value has a key named `__proto__` at any depth. */
 export function holdsProtoKey(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return Object.hasOwn(value, name) || Object.values(value).some(holdsProtoKey);

@@ -63,7 +63,6 @@ function piecesOf(bytes: string, idOf: PieceTable['idOf']): readonly string[] {
   if (bytes === '' || idOf(bytes) !== undefined) return bytes === '' ? [] : [bytes];
   const pieces = [...bytes];
   const rankAt = (index: number): number => idOf(`${pieces[index]}${pieces[index + 1]}`) ?? Number.POSITIVE_INFINITY;
-  /** The rank of each piece with the piece after it. */
   const pairs = pieces.slice(1).map((_, index) => rankAt(index));
   for (;;) {
     const lowest = lowestIn(pairs);

@@ -216,7 +216,6 @@ class LeaseQueue {
     this.size += 1;
   }
 
-  /** Removes a waiter; no effect where it does not wait. */
   remove(waiter: LeaseWaiter): void {
     const own = this.#keys.get(waiter.key);
     if (own?.delete(waiter) !== true) return;

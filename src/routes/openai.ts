@@ -91,7 +91,6 @@ const imageVariations = defineRoute({
   watched: aboutImages,
 });
 
-/** Text to speech; the response is audio, or events with audio. */
 const speech = defineRoute({ operation: 'speech', label: 'openai', required: { input: 'string' } });
 
 const recording = {

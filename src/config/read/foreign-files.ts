@@ -72,7 +72,6 @@ function runsNewApi(tree: unknown): boolean {
   );
 }
 
-/** Undefined for a file that is not another gateway's. */
 export function foreignFileFault(tree: unknown): string | undefined {
   const format = formats.find(({ fits }) => fits(tree));
   if (format === undefined) return undefined;

@@ -89,7 +89,6 @@ export function fromHere(file: string, cwd: string): string {
   return path.startsWith('..') || isAbsolute(path) ? file : path;
 }
 
-/** Combines the files, and remembers which part came from which file. */
 function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList, file: string) {
   const tree = Object.assign(emptyMapping(), written);
   const owners = new Map(Object.keys(written).flatMap((key) => (isList(key) ? [] : [[key, file] as const])));

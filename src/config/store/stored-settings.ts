@@ -12,7 +12,6 @@ export interface StoredSettings {
   readonly settings: Settings;
   /** Whether the webhooks come from the store, and so must obey the file's address policy. */
   readonly areWebhooksStored: boolean;
-  /** The imported price list, if the store has one. */
   readonly importedPrices: ImportedPrices | undefined;
 }
 

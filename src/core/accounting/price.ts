@@ -102,7 +102,6 @@ export interface RequestEstimate {
   /** Likely length of the recordings in the request. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;
-  /** Characters of a text to be read aloud. */
   readonly characters?: number;
   /** For images and sound: likely output tokens, where the answer reports none; the upper bound is used where this is undefined. */
   readonly likelyOutputTokens?: number;

@@ -40,7 +40,6 @@ export interface Pictures {
 export interface Written {
   /** Number of texts that are not empty: choices in a whole answer, events in a stream. */
   readonly texts: number;
-  /** Bytes of all texts, as JSON. */
   readonly bytes: number;
   /** The first bytes of the text, each as one character. */
   readonly sample: string;

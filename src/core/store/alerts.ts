@@ -50,7 +50,6 @@ export interface AlertStore {
     readonly before?: string | undefined;
     readonly limit: number;
   }): Promise<StoredAlert[]>;
-  /** Alerts that have pending notifications. */
   untold(): Promise<StoredAlert[]>;
   put(alert: StoredAlert): Promise<void>;
   /** Deletes alerts that were closed before. */

@@ -35,7 +35,6 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** An entry of the audit log: who changed what, and when. */
 export interface AuditEntry {
   readonly id: string;
   readonly atMs: number;

@@ -220,7 +220,6 @@ function namedIn(node: Node, name: string): Node {
   return known;
 }
 
-/** The decoded content of a text; undefined for invalid escapes. */
 function decoded(raw: Buffer | undefined): string | undefined {
   if (raw === undefined) return '';
   const text = raw.toString('utf8');

@@ -325,7 +325,6 @@ export class JsonTextReader {
     return this.#endOfDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
   }
 
-  /** Offset of the end of digits; throws where there is none. */
   #endOfDigits(start: number): number {
     const text = this.#text;
     const near = start + nearCharacters;

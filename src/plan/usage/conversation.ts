@@ -73,7 +73,6 @@ function* lookForFields(body: Buffer, found: Media): Generator<undefined, void, 
   }
 }
 
-/** Types of tools that the client runs itself. */
 const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefined, null]);
 /** Matches the types of Anthropic's client tools, which end with the date of their version. */
 const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;

@@ -37,7 +37,6 @@ export function readJsonUsage(excerpt: Excerpt, cut: boolean): Usage | null {
   return anyInHead(excerpt.head());
 }
 
-/** The usage in a complete answer that is one JSON object. */
 export function readWholeUsage(body: Buffer): Usage | null {
   const tail = body.length <= tailBytes ? body : body.subarray(-tailBytes);
   const usage = anyInTail(tail);

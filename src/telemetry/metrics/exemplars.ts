@@ -22,7 +22,6 @@ type OfBuckets = readonly (Exemplar | null)[];
 /** Exemplars by metric, and then by labels as Prometheus writes them. */
 export type Exemplars = Readonly<Partial<Record<MetricName, Readonly<Record<string, OfBuckets>>>>>;
 
-/** The request's trace; undefined where it is not exported. */
 export function traceOf({ trace, startedAtMs, startedMs }: Exchange, nowMs: number): TraceAt | undefined {
   if (trace?.isSampled !== true) return undefined;
   return { id: trace.traceId, atS: Math.round(startedAtMs + nowMs - startedMs) / 1000 };

@@ -5,7 +5,6 @@ import { type Definition, definitions, type MetricName, metricNames } from './de
 import type { Exemplar, Exemplars, TraceAt } from './exemplars.ts';
 import { type Reading, type Series, toLabels } from './reading.ts';
 
-/** A count that only increases. */
 export class Counter {
   total = 0;
 
@@ -28,7 +27,6 @@ export class Histogram {
   readonly #bounds: readonly number[];
   /** Counts of observations: one for each bound, one above the last bound, and at the end the sum of all values. */
   readonly #counts: number[];
-  /** The newest exemplar of each bucket. */
   #exemplars: (Exemplar | null)[] | undefined = undefined;
 
   constructor(bounds: readonly number[]) {

@@ -34,7 +34,6 @@ interface ModerationCall {
   readonly asked: Asked;
 }
 
-/** What the upstream says about one of its categories. */
 export interface Finding {
   /** OpenAI's categories for it; empty where there is none, but the finding still counts for `flagged`. */
   readonly categories: readonly OpenaiCategory[];
