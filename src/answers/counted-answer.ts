@@ -25,10 +25,8 @@ class CountedAnswer extends PassingAnswer {
   countedApart: Usage | undefined = undefined;
 
   readonly #ends = new EventEnds();
-  /** The beginning of an incomplete event. */
-  #held: Buffer = nothing;
-  /** An event too long to hold is passing. */
-  #isPassing = false;
+  #incompleteEvent: Buffer = nothing;
+  #isLongEventPassing = false;
 
   constructor(answer: Answer) {
     // The removed event is not part of the length.
@@ -39,28 +37,28 @@ class CountedAnswer extends PassingAnswer {
   }
 
   override onChunk(chunk: Buffer): boolean {
-    const heldBytes = this.#held.length;
-    const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#held = nothing;
+    const heldBytes = this.#incompleteEvent.length;
+    const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#incompleteEvent, chunk]);
+    this.#incompleteEvent = nothing;
     let isOpen = true;
     /** Offsets of the first byte not yet passed on, and of the current event. */
     let from = 0;
     let start = 0;
     for (const endInChunk of this.#ends.in(chunk)) {
       const end = heldBytes + endInChunk;
-      const isLeftOut = !this.#isPassing && this.#isCount(bytes.subarray(start, end));
-      this.#isPassing = false;
+      const isLeftOut = !this.#isLongEventPassing && this.#isCount(bytes.subarray(start, end));
+      this.#isLongEventPassing = false;
       if (isLeftOut) {
         isOpen = this.handOn(bytes.subarray(from, start)) && isOpen;
         from = end;
       }
       start = end;
     }
-    if (!this.#isPassing && bytes.length - start <= mostHeldBytes) {
-      this.#held = bytes.subarray(start);
+    if (!this.#isLongEventPassing && bytes.length - start <= mostHeldBytes) {
+      this.#incompleteEvent = bytes.subarray(start);
       return this.handOn(bytes.subarray(from, start)) && isOpen;
     }
-    this.#isPassing = true;
+    this.#isLongEventPassing = true;
     return this.handOn(bytes.subarray(from)) && isOpen;
   }
 
@@ -76,8 +74,8 @@ class CountedAnswer extends PassingAnswer {
 
   /** Passes on an incomplete event at the end of the stream: it is the upstream's own. */
   #release(): void {
-    const held = this.#held;
-    this.#held = nothing;
+    const held = this.#incompleteEvent;
+    this.#incompleteEvent = nothing;
     if (!this.#isCount(held)) this.handOn(held);
   }
 

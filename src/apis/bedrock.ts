@@ -7,8 +7,7 @@ import { isJsonList, isJsonObject, type Json, type JsonObject, numberOf, writeJs
 import { asList, embeddingsFor, scoresIn } from './canonical.ts';
 import { enterEmbed } from './cohere-embeddings.ts';
 
-/** The header in which answers have the count of tokens. */
-const countedIn = 'x-amzn-bedrock-input-token-count';
+const tokensHeader = 'x-amzn-bedrock-input-token-count';
 
 /** The fields of an embeddings body of any vendor; which of them are present tells the vendor. */
 const embeddingFields = {
@@ -33,7 +32,7 @@ function enterEmbeddings(body: JsonObject): Entrance {
   if (body.inputText !== undefined || body.inputImage !== undefined) return enterTitan(body);
   if (body.singleEmbeddingParams !== undefined || body.taskType !== undefined) return enterNova(body);
   if (['texts', 'inputs', 'images'].some((name) => body[name] !== undefined)) {
-    return enterEmbed('1', { ...body, truncate: cutting.get(body.truncate ?? null) ?? body.truncate }, countedIn);
+    return enterEmbed('1', { ...body, truncate: cutting.get(body.truncate ?? null) ?? body.truncate }, tokensHeader);
   }
   throw new GatewayError('missing_required_parameter', {
     param: 'inputText',
@@ -63,7 +62,7 @@ function enterTitan(body: JsonObject): Entrance {
     dimensions: dimensions ?? width,
     more: { normalize },
   };
-  return embeddingsFor({ ...asked, countedIn }, ({ vectors: [embedding = []], tokens }) => ({
+  return embeddingsFor({ ...asked, tokensHeader }, ({ vectors: [embedding = []], tokens }) => ({
     embedding,
     ...(isJsonList(types) && { embeddingsByType: { float: embedding } }),
     inputTextTokenCount: tokens(),
@@ -95,7 +94,7 @@ function enterNova({ taskType, singleEmbeddingParams: params, model }: JsonObjec
   const purpose = purposes.get(embeddingPurpose ?? null);
   const more = { embeddingPurpose: purpose === undefined ? embeddingPurpose : undefined };
   return embeddingsFor(
-    { clientApi: 'nova', model, inputs: [value], dimensions, purpose, more, countedIn },
+    { clientApi: 'nova', model, inputs: [value], dimensions, purpose, more, tokensHeader },
     ({ vectors: [embedding = []], tokens }) => ({
       embeddings: [{ embeddingType: 'TEXT', embedding }],
       inputTokenCount: tokens(),

@@ -26,8 +26,7 @@ interface AskedEmbeddings {
   readonly demands?: readonly Demand[];
   /** True where an empty list of inputs goes to an upstream, which refuses it; by default the gateway answers it with an empty list. */
   readonly asksForNothing?: true;
-  /** The header of the answer that reports the count of tokens. */
-  readonly countedIn?: string | undefined;
+  readonly tokensHeader?: string | undefined;
 }
 
 interface MadeEmbeddings extends Pick<ApiAnswer, 'id' | 'model' | 'tookMs'> {
@@ -38,7 +37,7 @@ interface MadeEmbeddings extends Pick<ApiAnswer, 'id' | 'model' | 'tookMs'> {
 /** Converts a request for embeddings of any client API to the gateway's operation, and its answer back by `write`. */
 export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddings) => Json): Entrance {
   const { clientApi, model, inputs, dimensions, kind, kindField = '', isBase64 = false, purpose, more = {} } = asked;
-  const { demands = [], asksForNothing = false, countedIn } = asked;
+  const { demands = [], asksForNothing = false, tokensHeader } = asked;
   return {
     body: {
       model,
@@ -55,7 +54,7 @@ export function embeddingsFor(asked: AskedEmbeddings, write: (made: MadeEmbeddin
       const vectors = !isBase64 ? floatsOf(came) : kind === undefined ? base64Of(came) : came.map(bytesOf);
       const tokens = (): number => tokensIn(body, inputs);
       const written = { body: write({ vectors, tokens, id, model: name, tookMs }) };
-      return countedIn === undefined ? written : { ...written, headers: [countedIn, String(tokens())] };
+      return tokensHeader === undefined ? written : { ...written, headers: [tokensHeader, String(tokens())] };
     },
   };
 }

@@ -19,7 +19,7 @@ type EmbeddingType = (typeof types)[number];
 
 const id = 'cohere';
 
-export function enterEmbed(version: '1' | '2', body: JsonObject, countedIn?: string): Entrance {
+export function enterEmbed(version: '1' | '2', body: JsonObject, tokensHeader?: string): Entrance {
   const texts = textsIn(body);
   const wanted = typesIn(body);
   const kind = wanted?.find((one): one is VectorKind => one !== 'float' && one !== 'base64');
@@ -36,7 +36,7 @@ export function enterEmbed(version: '1' | '2', body: JsonObject, countedIn?: str
     more: { truncate: body.truncate, max_tokens: body.max_tokens },
     demands: demandsOf(body),
     asksForNothing: true,
-    countedIn,
+    tokensHeader,
   } as const;
   return embeddingsFor(asked, ({ vectors, tokens, id }) => ({
     id,

@@ -10,14 +10,13 @@ import { cosine } from '../lib/unit-length.ts';
 import { asList, embeddingsFor, floatsOf, isBase64In, textsOf, wholeTexts } from './canonical.ts';
 
 const id = 'tei';
-/** The header in which answers have the count of tokens. */
-const countedIn = 'x-compute-tokens';
+const tokensHeader = 'x-compute-tokens';
 
 /** Passes the client's bytes through to upstreams that are TEI servers. */
 export const passesAs = (
   label: 'embed' | 'embed_sparse' | 'embed_all' | 'predict',
   operation: 'embeddings' | 'moderations' = 'embeddings',
-): Passage => ({ label, row: { ...operationRows[operation], items: ['inputs'], countedInHeader: countedIn } });
+): Passage => ({ label, row: { ...operationRows[operation], items: ['inputs'], countedInHeader: tokensHeader } });
 
 export const isForWholeTexts = { truncate: (json: Buffer): boolean => json.toString() === 'false' };
 
@@ -44,7 +43,7 @@ function enterEmbed(body: JsonObject): Entrance {
     more: { truncate: body.truncate, truncation_direction: body.truncation_direction, normalize: body.normalize },
     demands: wholeTexts(id, 'truncate', body.truncate),
     asksForNothing: true,
-    countedIn,
+    tokensHeader,
   } as const;
   return embeddingsFor(asked, ({ vectors }) => vectors);
 }
@@ -86,7 +85,7 @@ function enterSimilarity(body: JsonObject): Entrance {
     inputs: texts,
     more: { truncate, truncation_direction },
     demands: wholeTexts(id, 'truncate', truncate),
-    countedIn,
+    tokensHeader,
   };
   return embeddingsFor(asked, ({ vectors }) => {
     const [source = [], ...others] = floatsOf(vectors).map((vector) => vector.values());

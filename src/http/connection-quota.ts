@@ -17,8 +17,7 @@ export type QuotaSettings = Pick<
 /** Default share of all connections for one address; it applies only while more than `crowdedShare` of them are in use. */
 const standardAddressShare = 0.1;
 const crowdedShare = 0.8;
-/** Pause after a search that found no idle connection. */
-const pauseMs = 100;
+const pauseAfterVainSearchMs = 100;
 const reportEveryMs = 60_000;
 
 interface Candidate {
@@ -115,7 +114,7 @@ export class ConnectionQuota {
     for (const server of this.#servers) {
       for (const connection of server.idle()) this.#idle.push({ connection, sinceMs: connection.idleSinceMs });
     }
-    if (this.#idle.length === 0) this.#nextLookMs = nowMs + pauseMs;
+    if (this.#idle.length === 0) this.#nextLookMs = nowMs + pauseAfterVainSearchMs;
     this.#idle.sort((a, b) => b.sinceMs - a.sinceMs);
     return this.#idle.length > 0;
   }

@@ -22,9 +22,8 @@ const byteOrderMark = Buffer.from('\ufeff');
 
 export class EventStream {
   readonly #limitBytes: number;
-  /** Pieces of an incomplete line. */
-  #rest: Buffer[] = [];
-  #restBytes = 0;
+  #incompleteLine: Buffer[] = [];
+  #incompleteLineBytes = 0;
   #dataBytes = 0;
   #data: string[] = [];
   #name = '';
@@ -42,7 +41,7 @@ export class EventStream {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
       if (byte !== LINE_FEED && byte !== RETURN) continue;
-      const isSecondHalf = byte === LINE_FEED && this.#isAfterReturn && at === start && this.#restBytes === 0;
+      const isSecondHalf = byte === LINE_FEED && this.#isAfterReturn && at === start && this.#incompleteLineBytes === 0;
       const from = start;
       start = at + 1;
       this.#isAfterReturn = byte === RETURN;
@@ -63,22 +62,23 @@ export class EventStream {
   }
 
   #keep(bytes: Buffer): void {
-    this.#rest.push(bytes);
-    this.#restBytes += bytes.length;
+    this.#incompleteLine.push(bytes);
+    this.#incompleteLineBytes += bytes.length;
     this.#checkLength();
   }
 
   #checkLength(): void {
-    if (this.#restBytes + this.#dataBytes > this.#limitBytes) throw new EventStreamError('an event is too long');
+    if (this.#incompleteLineBytes + this.#dataBytes > this.#limitBytes)
+      throw new EventStreamError('an event is too long');
   }
 
   #wholeLine(end: Buffer): Buffer {
     let line = end;
-    if (this.#restBytes > 0) {
+    if (this.#incompleteLineBytes > 0) {
       this.#keep(end);
-      line = Buffer.concat(this.#rest);
-      this.#rest = [];
-      this.#restBytes = 0;
+      line = Buffer.concat(this.#incompleteLine);
+      this.#incompleteLine = [];
+      this.#incompleteLineBytes = 0;
     }
     if (!this.#isFirstLine) return line;
     this.#isFirstLine = false;

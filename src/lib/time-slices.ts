@@ -23,8 +23,7 @@ let sliceBeganMs = 0;
 let stoppedMs = 0;
 /** Whether this event-loop turn had other work before its slice. */
 let hadOtherWork = false;
-/** Work that has paused and waits for a slice, in order. */
-const waiting: (() => void)[] = [];
+const pausedWork: (() => void)[] = [];
 
 /** Whether the slice is used up; to be asked between two small pieces of work. */
 export function isSliceOver(): boolean {
@@ -37,7 +36,7 @@ export function isSliceOver(): boolean {
 /** Pauses; resolves in a later turn of the event loop, with a fresh slice for this work. */
 export function nextSlice(): Promise<void> {
   if (sliceEndMs === undefined) openSlice(performance.now());
-  return new Promise((resolve) => waiting.push(resolve));
+  return new Promise((resolve) => pausedWork.push(resolve));
 }
 
 function openSlice(nowMs: number): number {
@@ -100,7 +99,7 @@ export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
 
 /** Begins the slice of an event-loop turn. Continued work runs as soon as this returns, before anything else of the event loop. */
 function beginSlice(): void {
-  if (waiting.length === 0) {
+  if (pausedWork.length === 0) {
     sliceEndMs = undefined;
     return;
   }
@@ -109,12 +108,12 @@ function beginSlice(): void {
   hadOtherWork = nowMs - stoppedMs > otherWorkMs;
   sliceEndMs = nowMs + Math.min(longestMs, Math.max(shortestMs, nowMs - stoppedMs));
   setImmediate(beginSlice);
-  goOn(waiting.length);
+  goOn(pausedWork.length);
 }
 
 /** Continues the next waiting work. The rest of its slice is for those that waited when the turn began: settled promises go on before the tick. */
 function goOn(left: number): void {
-  waiting.shift()?.();
+  pausedWork.shift()?.();
   queueMicrotask(() => process.nextTick(goOnInSlice, left - 1));
 }
 

@@ -70,8 +70,7 @@ function isSafe(address: string): boolean {
   return url?.protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
 }
 
-/** Pause after a failed background renewal, before the next. */
-const pauseMs = 10_000;
+const pauseAfterFailureMs = 10_000;
 
 function accountSigner(account: Account): Signer {
   let token: Token | undefined;
@@ -101,7 +100,7 @@ function accountSigner(account: Account): Signer {
     if (renewal !== undefined || nowMs < pausedUntilMs) return;
     renew(tools).catch(() => {
       // The present token still serves. Once it has expired, calls that wait for a new one receive the error.
-      pausedUntilMs = nowMs + pauseMs;
+      pausedUntilMs = nowMs + pauseAfterFailureMs;
     });
   }
 

@@ -47,8 +47,7 @@ export class JsonPicker {
   #text: Buffer[] | undefined = undefined;
   #textBytes = 0;
   #isLong = false;
-  /** The text so far ends with an escaping backslash. */
-  #isEscaping = false;
+  #endsWithEscape = false;
   #number = '';
 
   /** Picks texts, leaving out long ones or picking them as empty; or numbers, as they are written. */
@@ -71,7 +70,7 @@ export class JsonPicker {
     this.#next = this.#root;
     this.#expectsName = false;
     this.#isInText = false;
-    this.#isEscaping = false;
+    this.#endsWithEscape = false;
     this.#text = undefined;
     this.#number = '';
   }
@@ -162,7 +161,7 @@ export class JsonPicker {
     for (;;) {
       const quote = bytes.indexOf(QUOTE, from);
       if (quote === -1 || quote >= end) {
-        this.#isEscaping = this.#endsEscaping(bytes, start, end);
+        this.#endsWithEscape = this.#endsEscaping(bytes, start, end);
         this.#keep(bytes, start, end);
         return end;
       }
@@ -170,7 +169,7 @@ export class JsonPicker {
         from = quote + 1;
         continue;
       }
-      this.#isEscaping = false;
+      this.#endsWithEscape = false;
       this.#keep(bytes, start, quote);
       this.#endText(picked);
       return quote + 1;
@@ -182,7 +181,7 @@ export class JsonPicker {
     let first = end;
     while (first > start && bytes[first - 1] === BACKSLASH) first -= 1;
     const isOdd = (end - first) % 2 === 1;
-    return first === start && this.#isEscaping ? !isOdd : isOdd;
+    return first === start && this.#endsWithEscape ? !isOdd : isOdd;
   }
 
   #keep(bytes: Buffer, start: number, end: number): void {

@@ -2,8 +2,7 @@
 
 /** Number of texts kept; further ones replace the oldest. */
 const mostTexts = 4_096;
-/** Length of the longest text that is kept. */
-const longestKept = 256;
+const longestKeptText = 256;
 
 /** Quotes texts for JSON with `change` applied, and keeps the results for frequent ones. */
 export class QuotedTexts {
@@ -18,7 +17,7 @@ export class QuotedTexts {
     const kept = this.#quoted.get(text);
     if (kept !== undefined) return kept;
     const quoted = JSON.stringify(this.#change(text));
-    if (text.length > longestKept) return quoted;
+    if (text.length > longestKeptText) return quoted;
     if (this.#quoted.size >= mostTexts) this.#quoted.clear();
     this.#quoted.set(text, quoted);
     return quoted;

@@ -114,43 +114,42 @@ function toText(bytes: Buffer, at: number): string {
 
 class Writer {
   readonly #chunks: Buffer[] = [];
-  /** Text that is not yet in a chunk. */
-  #text = '';
+  #pendingText = '';
 
   *write(value: Json): Generator<undefined, void, undefined> {
     const plain = plainText(value);
-    if (plain !== undefined) this.#text += plain;
+    if (plain !== undefined) this.#pendingText += plain;
     else if (typeof value === 'string') yield* this.#writeLongText(value);
     else if (isJsonList(value)) yield* this.#writeList(value);
     else if (isJsonObject(value)) yield* this.#writeObject(value);
   }
 
   bytes(): Buffer {
-    const last = Buffer.from(this.#text);
+    const last = Buffer.from(this.#pendingText);
     return this.#chunks.length === 0 ? last : Buffer.concat([...this.#chunks, last]);
   }
 
   *#writeLongText(text: string): Generator<undefined, void, undefined> {
-    this.#text += '"';
+    this.#pendingText += '"';
     for (let from = 0; from < text.length; ) {
       const to = endOfPiece(text, from + charactersPerPiece);
-      this.#text += JSON.stringify(text.slice(from, to)).slice(1, -1);
+      this.#pendingText += JSON.stringify(text.slice(from, to)).slice(1, -1);
       from = to;
       if (this.#isFull()) yield;
     }
-    this.#text += '"';
+    this.#pendingText += '"';
   }
 
   *#writeList(list: readonly Json[]): Generator<undefined, void, undefined> {
     let before = '[';
     for (const element of list) {
       const plain = plainText(element);
-      this.#text += plain === undefined ? before : before + plain;
+      this.#pendingText += plain === undefined ? before : before + plain;
       if (plain === undefined) yield* this.write(element);
       if (this.#isFull()) yield;
       before = ',';
     }
-    this.#text += list.length === 0 ? '[]' : ']';
+    this.#pendingText += list.length === 0 ? '[]' : ']';
   }
 
   *#writeObject(object: JsonObject): Generator<undefined, void, undefined> {
@@ -159,18 +158,18 @@ class Writer {
       const member = object[name];
       if (member === undefined) continue;
       const plain = plainText(member);
-      this.#text += `${before}${JSON.stringify(name)}:${plain ?? ''}`;
+      this.#pendingText += `${before}${JSON.stringify(name)}:${plain ?? ''}`;
       if (plain === undefined) yield* this.write(member);
       if (this.#isFull()) yield;
       before = ',';
     }
-    this.#text += before === '{' ? '{}' : '}';
+    this.#pendingText += before === '{' ? '{}' : '}';
   }
 
   #isFull(): boolean {
-    if (this.#text.length < charactersPerChunk) return false;
-    this.#chunks.push(Buffer.from(this.#text));
-    this.#text = '';
+    if (this.#pendingText.length < charactersPerChunk) return false;
+    this.#chunks.push(Buffer.from(this.#pendingText));
+    this.#pendingText = '';
     return true;
   }
 }

@@ -43,14 +43,11 @@ export class MultipartReader {
   /** All texts that a lenient reader might take for the beginning of a boundary line. */
   readonly #beginnings: readonly Buffer[];
   #state: State = 'beginning';
-  /** Bytes that were pushed but not interpreted yet. */
-  #held: Buffer = nothing;
-  /** Offset of the first byte that was not interpreted yet. */
-  #at = 0;
+  #uninterpreted: Buffer = nothing;
+  #interpretedBytes = 0;
   #parts = 0;
   #beginsAt = 0;
-  /** No content of the current part was reported yet. */
-  #isFresh = false;
+  #hasNoContentYet = false;
   #fault: MultipartFault | undefined = undefined;
 
   constructor(boundary: string, sink: MultipartSink, limits: MultipartLimits) {
@@ -66,22 +63,22 @@ export class MultipartReader {
 
   /** Reads a piece; returns the fault where there is one, and always after it. */
   push(piece: Buffer): MultipartFault | undefined {
-    let rest = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    this.#held = nothing;
+    let rest = this.#uninterpreted.length === 0 ? piece : Buffer.concat([this.#uninterpreted, piece]);
+    this.#uninterpreted = nothing;
     while (rest.length > 0 && this.#fault === undefined) {
       const used = this.#read(rest);
       if (used === 0) break;
-      this.#at += used;
+      this.#interpretedBytes += used;
       rest = rest.subarray(used);
     }
-    this.#held = rest;
+    this.#uninterpreted = rest;
     return this.#fault;
   }
 
   end(): MultipartFault | undefined {
-    const isWhole = this.#state === 'end' && this.#held.length % lineEnd.length === 0;
+    const isWhole = this.#state === 'end' && this.#uninterpreted.length % lineEnd.length === 0;
     if (this.#fault !== undefined || isWhole) return this.#fault;
-    return this.#refuse('it ends before its last boundary', this.#held.length);
+    return this.#refuse('it ends before its last boundary', this.#uninterpreted.length);
   }
 
   /** Reads what it can; returns how many bytes were consumed: 0 where more must arrive first, or after a fault. */
@@ -138,8 +135,8 @@ export class MultipartReader {
     if (typeof head === 'string') return this.#stop(head);
     const used = length + headEnd.length;
     this.#state = 'content';
-    this.#isFresh = true;
-    this.#sink.onPart(head, this.#at + used);
+    this.#hasNoContentYet = true;
+    this.#sink.onPart(head, this.#interpretedBytes + used);
     return used;
   }
 
@@ -147,7 +144,7 @@ export class MultipartReader {
     for (let at = bytes.indexOf(this.#mark); at !== -1; at = bytes.indexOf(this.#mark, at + 1)) {
       if (at >= 2 && bytes[at - 2] === CR && bytes[at - 1] === LF) return this.#endContent(bytes, at);
       // A reader that accepts a lone CR or LF, or the head's line end for the content's, would see a boundary here.
-      if (at === 0 ? this.#isFresh : isLineEnd(bytes[at - 1])) {
+      if (at === 0 ? this.#hasNoContentYet : isLineEnd(bytes[at - 1])) {
         this.#emit(bytes.subarray(0, Math.max(at - 1, 0)));
         return this.#stop('its boundary stands at the beginning of a line that CRLF does not end before it', at);
       }
@@ -160,14 +157,14 @@ export class MultipartReader {
   #endContent(bytes: Buffer, markAt: number): number {
     const length = markAt - lineEnd.length;
     this.#emit(bytes.subarray(0, length));
-    this.#sink.onPartEnd(this.#at + length);
+    this.#sink.onPartEnd(this.#interpretedBytes + length);
     this.#state = 'behind a mark';
     return markAt + this.#mark.length;
   }
 
   /** Offset near the end of some content at which a boundary may begin. */
   #possibleMark(bytes: Buffer): number {
-    if (this.#isFresh && begins(this.#mark, bytes)) return 0;
+    if (this.#hasNoContentYet && begins(this.#mark, bytes)) return 0;
     for (let at = Math.max(bytes.length - this.#mark.length - 1, 0); at < bytes.length; at += 1) {
       if (!isLineEnd(bytes[at])) continue;
       const rest = bytes.subarray(at);
@@ -178,7 +175,7 @@ export class MultipartReader {
 
   #emit(data: Buffer): void {
     if (data.length === 0) return;
-    this.#isFresh = false;
+    this.#hasNoContentYet = false;
     this.#sink.onData(data);
   }
 
@@ -192,7 +189,7 @@ export class MultipartReader {
   }
 
   #refuse(what: string, offset = 0): MultipartFault {
-    this.#fault = { what, at: this.#at + offset };
+    this.#fault = { what, at: this.#interpretedBytes + offset };
     return this.#fault;
   }
 }

@@ -22,8 +22,7 @@ export class NeedleSearch {
   readonly #shift: number;
   /** Occurrences in needles, by the block itself. */
   readonly #occurrences = new Map<number, Occurrence[]>();
-  /** By byte: 1 where a needle begins with it. */
-  readonly #begins = new Uint8Array(256);
+  readonly #isFirstByte = new Uint8Array(256);
   /** By byte: 1 where a needle contains it, other than as its last byte. */
   readonly #isInside = new Uint8Array(256);
 
@@ -72,13 +71,13 @@ export class NeedleSearch {
     let start = length;
     while (start > first && this.#isInside[bytes[start - 1] ?? 0] === 1) start -= 1;
     for (; start < length; start += 1) {
-      if (this.#begins[bytes[start] ?? 0] === 1 && this.#isBeginning(bytes, start)) return length - start;
+      if (this.#isFirstByte[bytes[start] ?? 0] === 1 && this.#isBeginning(bytes, start)) return length - start;
     }
     return 0;
   }
 
   #add(needle: Buffer): void {
-    this.#begins[needle[0] ?? 0] = 1;
+    this.#isFirstByte[needle[0] ?? 0] = 1;
     for (const byte of needle.subarray(0, -1)) this.#isInside[byte] = 1;
     for (let offset = 0; offset < this.#stepBytes; offset += 1) {
       const block = needle.readInt32LE(offset);

@@ -26,8 +26,7 @@ const watched = compileWatchedKeys([...limits, ...candidates]);
 
 /** Tools that the client runs itself, so that they are no hosted tools. */
 const clientTools: ReadonlySet<string> = new Set(['functionDeclarations', 'function_declarations']);
-/** A longer list of tools is not examined. */
-const longestToolsBytes = 1024 ** 2;
+const longestReadToolsBytes = 1024 ** 2;
 
 type Model = Pick<RoutePlan['model'], 'context' | 'maxOutput' | 'maxToolCalls'>;
 
@@ -98,7 +97,7 @@ const someTools: Tools = Object.freeze({ hosted: 'tools', reported: undefined })
 function hostedToolsIn({ body, scan: { fields } }: Question): Tools {
   const field = fields.get('tools');
   if (field === undefined || field.kind === 'null') return noTools;
-  if (field.end - field.start > longestToolsBytes) return someTools;
+  if (field.end - field.start > longestReadToolsBytes) return someTools;
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
   if (!Array.isArray(tools) || !tools.every(isMapping)) return someTools;
   const kinds = new Set<string>();

@@ -78,8 +78,7 @@ const clientTools: ReadonlySet<unknown> = new Set(['function', 'custom', undefin
 const datedTool = /^(?:bash|computer|memory|text_editor)_\d{8}$/;
 const isOfClient = (type: unknown): boolean =>
   clientTools.has(type) || (typeof type === 'string' && datedTool.test(type));
-/** A longer list of tools is not examined. */
-const longestToolsBytes = 512 * 1024;
+const longestReadToolsBytes = 512 * 1024;
 
 interface Tools {
   /** Request field that asks for tools run by the service, whose calls the service does not report; undefined where there is none. */
@@ -110,7 +109,7 @@ export function toolsIn(question: Question, { hosted: names = [], callsIn, searc
     return { hosted: foldedOnly.includes('tools') ? 'tools' : hosted, reported, described: 0 };
   }
   const unbounded: Tools = { hosted: 'tools', reported, described: 1 };
-  if (field.end - field.start > longestToolsBytes) return unbounded;
+  if (field.end - field.start > longestReadToolsBytes) return unbounded;
   const tools: unknown = JSON.parse(body.toString('utf8', field.start, field.end));
   if (!Array.isArray(tools)) return unbounded;
   let dated = 0;

@@ -61,14 +61,13 @@ class LineReader implements CallReader {
 }
 
 const called = /^([a-z0-9_]{1,60})_call$/;
-/** Kinds of tools that the client runs, which are not counted. */
-const ofClient: ReadonlySet<string> = new Set(['function', 'custom_tool', 'local_shell', 'apply_patch', 'computer']);
+const clientTools: ReadonlySet<string> = new Set(['function', 'custom_tool', 'local_shell', 'apply_patch', 'computer']);
 /** Actions of a search tool that are not billed as a search: they only read a page. */
 const noSearches: ReadonlySet<string> = new Set(['open_page', 'find_in_page']);
 
 const kindIn = (type: string): string | undefined => {
   const kind = called.exec(type)?.[1];
-  return kind === undefined || ofClient.has(kind) ? undefined : kind;
+  return kind === undefined || clientTools.has(kind) ? undefined : kind;
 };
 
 class Tally {

@@ -23,8 +23,7 @@ export interface TelemetryDeps {
 }
 
 const closingMs = 3_000;
-/** Minimum interval between two log lines about repeated export failures. */
-const quietMs = 60_000;
+const failureLogIntervalMs = 60_000;
 
 export async function openTelemetry(settings: ExportSettings, deps: TelemetryDeps) {
   const { setGlobalErrorHandler } = await import('@opentelemetry/core');
@@ -111,7 +110,7 @@ function createFaultTeller(log: Pick<Log, 'warn'>): (error: unknown) => void {
   return (error) => {
     const nowMs = performance.now();
     if (nowMs < silentUntilMs) return;
-    silentUntilMs = nowMs + quietMs;
+    silentUntilMs = nowMs + failureLogIntervalMs;
     log.warn('telemetry could not be exported', { cause: reasonOf(error) });
   };
 }
