@@ -34,7 +34,7 @@ test('the report shows each figure beside its target, and marks a missed one', (
   assert.match(text, /^Promises kept: 2 of 3; not kept: 12\.$/m);
 });
 
-test('the table in the docs gets the newly measured rows and keeps the others', () => {
+test('the page in the docs gets the newly measured sections and keeps the others', () => {
   const document = `# Title\n\n<!-- figures -->\n<!-- /figures -->\n\nend\n`;
   const first = replaceFigures(document, [kept, late, failed], 'long');
   assert.equal(
@@ -42,18 +42,32 @@ test('the table in the docs gets the newly measured rows and keeps the others', 
     `# Title
 
 <!-- figures -->
-| # | promise | figure | bar | measured | met | reproduce |
-|---|---|---|---|---|---|---|
-| 9 | cut anywhere | wrong \\| answers | 0 | 0 | yes | \`npm run chaos -- --only 9\` |
-| 10 | cut anywhere | delay | at most 50 ms | 60 ms | no | \`npm run chaos -- --only 10\` |
+
+### 9: cut anywhere
+
+\`npm run chaos -- --only 9\`
+
+| figure | goal | measured | met |
+|---|---|---|---|
+| wrong \\| answers | 0 | 0 | yes |
+
+### 10: cut anywhere
+
+\`npm run chaos -- --only 10\`
+
+| figure | goal | measured | met |
+|---|---|---|---|
+| delay | at most 50 ms | 60 ms | no |
+
 <!-- /figures -->
 
 end
 `,
   );
   const again = replaceFigures(first, [{ ...late, figures: [within('delay', 5, 50)] }], 'short');
-  assert.match(again, /^\| 9 \| .* \| `npm run chaos -- --only 9` \|$/m);
-  assert.match(again, /^\| 10 \| .* \| 5\.0 ms \| yes \| `npm run chaos -- --only 10 --short` \|$/m);
+  assert.match(again, /^### 9: cut anywhere\n\n`npm run chaos -- --only 9`$/m);
+  assert.match(again, /^### 10: cut anywhere\n\n`npm run chaos -- --only 10 --short`$/m);
+  assert.match(again, /^\| delay \| at most 50 ms \| 5\.0 ms \| yes \|$/m);
   const replaced = replaceFigures(
     again,
     [
@@ -63,7 +77,7 @@ end
     'long',
   );
   assert.deepEqual(
-    [...replaceFigures(replaced, [{ ...kept, no: moneyStoryNo }], 'long').matchAll(/^\| ([a-z0-9-]+) \| cut/gm)].map(
+    [...replaceFigures(replaced, [{ ...kept, no: moneyStoryNo }], 'long').matchAll(/^### ([a-z0-9-]+): cut/gm)].map(
       ([, name]) => name,
     ),
     ['story', 'money-story', '9', '10'],

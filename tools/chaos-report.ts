@@ -1,4 +1,4 @@
-/** Prints the figures of a chaos run as a table, and writes docs/reference/reliability-figures.md. */
+/** Prints the figures of a chaos run as a table, and writes them into docs/reference/reliability-figures.md, a section for each promise. */
 
 import { styleText } from 'node:util';
 import type { Figure, Scale } from '../test/chaos/promise.ts';
@@ -22,10 +22,7 @@ const storyNames: ReadonlyMap<number, string> = new Map([
 
 const opening = '<!-- figures -->';
 const closing = '<!-- /figures -->';
-const documentHead = [
-  '| # | promise | figure | bar | measured | met | reproduce |',
-  '|---|---|---|---|---|---|---|',
-] as const;
+const sectionTableHead = ['| figure | goal | measured | met |', '|---|---|---|---|'] as const;
 
 /** Whether this outcome makes the run as a whole fail. */
 export function hasFailed({ figures, failure }: PromiseOutcome): boolean {
@@ -65,34 +62,33 @@ export function formatOutcomes(outcomes: readonly PromiseOutcome[], stream: Node
   return [...lines, '', ...summaryOf(outcomes)].join('\n');
 }
 
-/** Puts the figures between the markers; rows of promises that were not measured stay as they are. */
+/** Puts the figures between the markers; sections of promises that were not measured stay as they are. */
 export function replaceFigures(document: string, outcomes: readonly PromiseOutcome[], scale: Scale): string {
   const start = document.indexOf(opening);
   const end = document.indexOf(closing);
   if (start === -1 || end < start) throw new Error(`the document has no ${opening} and ${closing}`);
 
-  const rows = document
+  const present = document
     .slice(start, end)
-    .split('\n')
-    .flatMap((row) => {
-      const name = /^\| (\d+|[a-z-]*story) \|/.exec(row)?.[1];
-      return name === undefined ? [] : [{ no: findStory(name) ?? Number(name), row }];
+    .split(/^(?=### )/m)
+    .flatMap((section) => {
+      const name = /^### (\d+|[a-z-]*story): /.exec(section)?.[1];
+      return name === undefined ? [] : [{ no: findStory(name) ?? Number(name), section: section.trimEnd() }];
     });
   const measured = outcomes.filter(({ failure }) => failure === undefined);
-  const kept = rows.filter(({ no }) => !measured.some((outcome) => outcome.no === no));
-  const fresh = measured.flatMap((outcome) => outcome.figures.map((figure) => toRow(outcome, figure, scale)));
-  const table = [...kept, ...fresh].sort((a, b) => a.no - b.no).map(({ row }) => row);
-  return `${document.slice(0, start)}${[opening, ...documentHead, ...table].join('\n')}\n${document.slice(end)}`;
+  const kept = present.filter(({ no }) => !measured.some((outcome) => outcome.no === no));
+  const fresh = measured.map((outcome) => ({ no: outcome.no, section: toSection(outcome, scale) }));
+  const sections = [...kept, ...fresh].sort((a, b) => a.no - b.no).map(({ section }) => section);
+  return `${document.slice(0, start)}${[opening, ...sections].join('\n\n')}\n\n${document.slice(end)}`;
 }
 
-function toRow(
-  { no, title }: PromiseOutcome,
-  { name, bar, measured, met }: Figure,
-  scale: Scale,
-): { readonly no: number; readonly row: string } {
+function toSection({ no, title, figures }: PromiseOutcome, scale: Scale): string {
   const command = `\`npm run chaos -- --only ${nameOf(no)}${scale === 'short' ? ' --short' : ''}\``;
-  const cells = [nameOf(no), title, name, bar, measured, met ? 'yes' : 'no', command];
-  return { no, row: `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |` };
+  const rows = figures.map(({ name, bar, measured, met }) => {
+    const cells = [name, bar, measured, met ? 'yes' : 'no'];
+    return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  return [`### ${nameOf(no)}: ${title}`, '', command, '', ...sectionTableHead, ...rows].join('\n');
 }
 
 /** The number of the story with this name. */

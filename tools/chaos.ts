@@ -96,7 +96,7 @@ function runStory(): Promise<PromiseOutcome> {
 
 function runMoneyStory(): Promise<PromiseOutcome> {
   const title =
-    'two nodes, one budget, limits; a node is killed in its work and comes back; then the books are compared';
+    'two nodes with one budget and limits; one is killed and comes back; then ledger, budgets and upstream are compared';
   return runAndReport({ no: moneyStoryNo, title }, async () => {
     const figures: Figure[] = [];
     for (const store of ['postgres', 'sqlite'] as const) {

@@ -12,7 +12,7 @@ function renderList({ family, source, asOf, verified, note, models }: PriceList)
   return [
     `### ${family}`,
     '',
-    `As of ${asOf}, from <${source}>, ${proof}${note === undefined ? '' : `; ${note}`}.`,
+    `Built-in prices of family \`${family}\` as of ${asOf}, from <${source}>, ${proof}${note === undefined ? '' : `; ${note}`}.`,
     '',
     '| model | input | cached input | output | search unit |',
     '|---|---|---|---|---|',

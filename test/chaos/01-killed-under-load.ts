@@ -74,7 +74,7 @@ const isMine: ReadonlyMap<string, (row: LedgerRow) => boolean> = new Map([
 
 export default definePromise({
   no: 1,
-  title: 'kill -9 at random under load, and the ledger joined with the journal of the upstream',
+  title: 'kill -9 at random under load; then the ledger is compared with what the upstream recorded',
   async run(rig) {
     const figures: Figure[] = [];
     for (const scene of scenes) if (scene.kills[rig.scale] > 0) figures.push(...(await play(rig, scene)));

@@ -88,7 +88,7 @@ const scenes: readonly Scene[] = [
 
 export default definePromise({
   no: 4,
-  title: `${atOncePerNode} requests at once at each of 1, 2 and 4 nodes, on a key worth ${worthRequests}`,
+  title: `${atOncePerNode} requests at once at each of 1, 2 and 4 nodes, with a budget for ${worthRequests}`,
   async run(rig) {
     const figures: Figure[] = [];
     for (const scene of scenes) figures.push(...(await play(rig, scene)));

@@ -74,7 +74,7 @@ const warm = {
 
 export default definePromise({
   no: 5,
-  title: `${nodeCount} nodes whose clocks are ${clocksApartMs / 1_000} s apart, on one Redis, asked for more than the limits`,
+  title: `more requests than the limits allow, at ${nodeCount} nodes with one Redis and clocks ${clocksApartMs / 1_000} s apart`,
   async run(rig) {
     const { t, scale } = rig;
     const redis = await startRedis(t);

@@ -30,7 +30,7 @@ const sqliteTurns = 200;
 
 export default definePromise({
   no: 6,
-  title: 'reserve, settle, void, expire, restart and death in any order',
+  title: 'reservations, settlements, expiry, restarts and crashes in any order',
   async run(rig) {
     const { memory, sqlite } = orders[rig.scale];
     const figures = [await playOrders(rig, 'memory', memory, () => ({ accountStore: createOpenMemoryAccountStore() }))];

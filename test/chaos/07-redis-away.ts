@@ -57,7 +57,7 @@ const secretOf = (id: string): string => `${id}-key-with-enough-characters`;
 
 export default definePromise({
   no: 7,
-  title: 'Redis killed, hung, loading and back, under steady load',
+  title: 'Redis is killed, hangs, loads its data and comes back, under steady load',
   async run(rig) {
     const { t, scale, progress } = rig;
     const redis = await startOwnRedis(t, { args: ['--dbfilename', '0.rdb'] });

@@ -48,7 +48,7 @@ const patienceMs = 60_000;
 
 export default definePromise({
   no: 8,
-  title: `PostgreSQL killed, hung, out of connections, cut off, under ${nodeCount} nodes that serve`,
+  title: `PostgreSQL is killed, hangs, has no connections left or is cut off, while ${nodeCount} nodes serve requests`,
   async run(rig) {
     if (whyNoOwnPostgres !== false) {
       return [{ name: 'PostgreSQL', bar: 'measured', measured: `left out: it ${whyNoOwnPostgres}`, met: false }];

@@ -30,7 +30,7 @@ const inTheStream: Moment = {
 
 export default definePromise({
   no: 10,
-  title: 'a client leaves in the middle of a stream, under load',
+  title: 'a client disconnects in the middle of a stream, under load',
   async run(rig) {
     const count = rig.scale === 'long' ? 2_000 : 120;
     const { departures, others, crashed } = await watchDepartures(rig, {

@@ -52,7 +52,7 @@ const promptlyMs = 1_000;
 
 export default definePromise({
   no: 11,
-  title: 'a client leaves before an answer that is no stream is whole, under load',
+  title: 'a client disconnects before a response without streaming is complete, under load',
   async run(rig) {
     const count = rig.scale === 'long' ? 1_500 : 120;
     const { departures, others, crashed } = await watchDepartures(rig, {

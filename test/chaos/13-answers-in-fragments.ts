@@ -84,7 +84,7 @@ const settlingLimitMs = 10_000;
 
 export default definePromise({
   no: 13,
-  title: 'an answer comes in fragments, split at every place',
+  title: 'a response arrives in fragments, split at every place',
   async run(rig) {
     const pair = await startPair(rig.t);
     const fragments = new Fragments(pair);

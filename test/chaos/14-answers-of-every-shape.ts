@@ -104,7 +104,7 @@ const clientsAtOnce = 8;
 
 export default definePromise({
   no: 14,
-  title: 'answers of every coding, framing and emptiness, with 1xx before and trailers behind',
+  title: 'responses with every encoding and framing, with and without body, 1xx and trailers',
   async run({ t, scale, seed, progress }) {
     const random = createRandom(seed);
     const bodies = createBodies(random);

@@ -40,7 +40,7 @@ const onceHeader = 'x-only-once';
 
 export default definePromise({
   no: 15,
-  title: 'upstreams that answer 503 always; then reset after the request was sent; then answer 429',
+  title: 'upstreams that always answer 503, that reset the connection after the request, and that answer 429',
   async run(rig) {
     const random = createRandom(rig.seed);
     const refusing: Handler = (_request, reply) => reply.json(503, { error: { message: 'no' } });

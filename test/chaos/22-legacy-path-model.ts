@@ -108,7 +108,7 @@ const bodySchema = z.object({ input: z.string(), model: z.string().optional() })
 
 export default definePromise({
   no: 22,
-  title: 'the model in the legacy path',
+  title: 'model names in the paths of the engines routes',
   async run({ t, scale, seed, progress }) {
     const arrivals = new Map<string, Arrival>();
     const upstream = await startFakeUpstream((request, reply) => {

@@ -34,7 +34,7 @@ const rssLookMs = 10;
 
 export default definePromise({
   no: 23,
-  title: 'bodies made to hold up the event loop',
+  title: 'bodies that are designed to block the event loop',
   async run({ t, scale, progress }) {
     const { limitBytes, mincedBytes, rounds, clients } = scales[scale];
     const url = await startDigester(t);

@@ -35,7 +35,7 @@ interface Found {
 
 export default definePromise({
   no: 28,
-  title: 'addresses written in the console that lead inwards',
+  title: 'upstream addresses entered in the console that lead to internal services',
   async run({ t, scale, seed, progress }) {
     const random = createRandom(seed);
     const names = fakeNames(t);

@@ -38,7 +38,7 @@ const hintCharacters = 8;
 
 export default definePromise({
   no: 30,
-  title: 'database theft',
+  title: 'an attacker has a copy of the database',
   async run(rig) {
     const directory = await mkdtemp(join(tmpdir(), 'postern-theft-'));
     rig.t.after(() => rm(directory, { recursive: true, force: true, maxRetries: 20 }));

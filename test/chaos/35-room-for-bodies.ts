@@ -38,7 +38,7 @@ const secrets = {
 
 export default definePromise({
   no: 35,
-  title: `${bombs} bodies of 31 MiB in 31 KB of gzip at a time, from a key at its limit and from one that is not`,
+  title: `gzip bombs: ${bombs} bodies at a time that decompress from 31 KB to 31 MiB, from a key at its limit and from another`,
   async run({ t, scale, progress }) {
     const { quietMs, attackMs, rate } = scales[scale];
     const gateway = await startGatewayProcess({

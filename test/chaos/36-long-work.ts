@@ -51,7 +51,7 @@ interface Worst {
 
 export default definePromise({
   no: 36,
-  title: 'every family and operation with bodies made to be worked on for long',
+  title: 'every family and operation, with bodies that take long to process',
   async run({ t, scale, seed, progress }) {
     const { limitBytes, timeMs } = scales[scale];
     const { services, document } = await openServices(t);

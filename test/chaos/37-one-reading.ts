@@ -45,7 +45,7 @@ const aTurn = 1_000;
 
 export default definePromise({
   no: 37,
-  title: 'one reading of every request and answer: written and generated ones, against node:http, nginx and HAProxy',
+  title: 'Postern, node:http, nginx and HAProxy read the same requests and responses in the same way',
   async run(rig) {
     const size = sizes[rig.scale];
     const random = createRandom(rig.seed);

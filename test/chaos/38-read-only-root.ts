@@ -25,7 +25,7 @@ const importedWithinMs = 10_000;
 
 export default definePromise({
   no: 38,
-  title: 'read-only root, another user, only the data folder writable, bursts',
+  title: 'read-only root file system, another user, only the data folder writable, bursts of requests',
   async run(rig) {
     const directory = realpathSync(mkdtempSync(join(tmpdir(), 'postern-read-only-')));
     rig.t.after(() => rmSync(directory, { recursive: true, force: true, maxRetries: 20 }));

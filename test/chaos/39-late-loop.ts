@@ -36,7 +36,7 @@ const scenes: readonly Scene[] = [
 
 export default definePromise({
   no: 39,
-  title: `Redis is well, and the event loops of ${nodeCount} nodes are late by ${holdMs} ms again and again`,
+  title: `Redis works, but the event loops of ${nodeCount} nodes are late by ${holdMs} ms again and again`,
   async run(rig) {
     const redis = await startOwnRedis(rig.t);
     if (redis === undefined) return [{ name: 'Redis', bar: 'measured', measured: 'not: there is none', met: false }];

@@ -61,7 +61,7 @@ const secretOf = (id: string): string => `${id}-key-with-enough-characters`;
 
 export default definePromise({
   no: 40,
-  title: `the store slow, and then away, under ${nodeCount} nodes with budgets nearly untouched`,
+  title: `the store is slow, then unreachable, while ${nodeCount} nodes serve keys with nearly unused budgets`,
   async run(rig) {
     if (whyNoPostgres !== false) {
       return [{ name: 'PostgreSQL', bar: 'measured', measured: `left out: it ${whyNoPostgres}`, met: false }];
