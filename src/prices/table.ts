@@ -64,7 +64,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /\.(?:openai|cognitiveservices|services\.ai)\.azure\.com$/,
     source: 'https://azure.microsoft.com/pricing/details/cognitive-services/openai-service/',
     asOf: '2025-11-01',
-    note: 'global standard deployments that are named like their model',
+    note: 'for global standard deployments that are named like their model',
     models: {
       ...openaiEmbeddings,
       'gpt-35-turbo-instruct': { input: '1.50', output: '2' },
@@ -94,7 +94,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^(?:api\.voyageai|ai\.mongodb)\.com$/,
     source: 'https://docs.voyageai.com/docs/pricing',
     asOf: '2026-05-01',
-    note: 'the free tokens of a new account are not considered',
+    note: 'free tokens of new accounts are not considered',
     models: {
       'voyage-4-large': input('0.12'),
       'voyage-4': input('0.06'),
@@ -120,7 +120,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^api\.jina\.ai$/,
     source: 'https://jina.ai/api-dashboard/pricing',
     asOf: '2025-11-01',
-    note: 'the smaller of the prepaid packages',
+    note: 'prices of the smaller prepaid package',
     models: {
       'jina-embeddings-v4': input('0.05'),
       'jina-embeddings-v3': input('0.05'),
@@ -151,7 +151,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^generativelanguage\.googleapis\.com$/,
     source: 'https://ai.google.dev/gemini-api/docs/pricing',
     asOf: '2025-11-01',
-    note: 'the paid tier',
+    note: 'prices of the paid tier',
     models: { 'gemini-embedding-001': input('0.15') },
   },
   {
@@ -159,7 +159,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /(?:^|-)aiplatform\.googleapis\.com$/,
     source: 'https://cloud.google.com/vertex-ai/generative-ai/pricing',
     asOf: '2025-11-01',
-    note: 'older models are priced by the character, which is not represented here',
+    note: 'older models, which are priced by the character, are not listed',
     models: { 'gemini-embedding-001': input('0.15') },
   },
   {
@@ -167,7 +167,7 @@ export const priceTable: readonly PriceList[] = [
     hosts: /^bedrock-(?:agent-)?runtime(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com$/,
     source: 'https://aws.amazon.com/bedrock/pricing/',
     asOf: '2025-11-01',
-    note: 'us-east-1, on demand; other regions differ',
+    note: 'on-demand prices in us-east-1; other regions differ',
     models: {
       'amazon.titan-embed-text-v1': input('0.10'),
       'amazon.titan-embed-text-v2:0': input('0.02'),

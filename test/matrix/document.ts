@@ -106,9 +106,7 @@ function renderTask(task: Task, trials: readonly Trial[]): string[] {
     `\`POST ${route}\`.`,
     ...(others.length === 0
       ? []
-      : [
-          `Families that do not offer this operation (${title.toLowerCase()}) themselves: ${others.map(({ name }) => `\`${name}\``).join(', ')}.`,
-        ]),
+      : [`Families without this operation (${title}): ${others.map(({ name }) => `\`${name}\``).join(', ')}.`]),
   ];
 }
 
@@ -134,7 +132,7 @@ function renderCells(
       }),
     ]);
   return [
-    `Tested client calls for ${headings[task][0].toLowerCase()}: ${calls.join('; ')}.`,
+    `Tested client calls (${headings[task][0]}): ${calls.join('; ')}.`,
     table(['family', ...able.map((client) => `\`${client.package}\``)], rows),
     ...(notes.length === 0 ? [] : [notes.map((note, index) => `${index + 1}. ${note}`).join('\n')]),
   ];
