@@ -11,7 +11,7 @@ export default defineClient({
   package: '@ai-sdk/cohere',
   beside: ['ai'],
   setUp: "createCohere({ baseURL: 'https://postern/cohere/v2', apiKey })",
-  remark: 'takes no answer without `meta`, which only that path is sure to give',
+  remark: 'needs `meta` in responses, so use this base URL',
   ways: {
     rerank: {
       call: '`rerank` with `reranking(model)`',

@@ -30,7 +30,7 @@ export default defineClient({
   beside: ['@smithy/node-http-handler'],
   setUp:
     "new BedrockRuntimeClient({ endpoint: 'https://postern/bedrock', region, token: { token }, authSchemePreference: ['httpBearerAuth'], requestHandler: new NodeHttpHandler() })",
-  remark: 'speaks HTTP/2 without `NodeHttpHandler`, which is not spoken here',
+  remark: 'needs `NodeHttpHandler`, because its default is HTTP/2, which Postern does not serve',
   ways: {
     embeddings: {
       call: '`InvokeModelCommand` with `texts`',

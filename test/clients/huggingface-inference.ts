@@ -17,7 +17,7 @@ const embeddingsAnswer = z.object({ data: z.array(z.object({ embedding: z.array(
 export default defineClient({
   package: '@huggingface/inference',
   setUp: "new InferenceClient(accessToken, { endpointUrl: 'https://postern/v1' })",
-  remark: 'by itself it repeats a call for as long as it is answered 503: `retry_on_error: false`',
+  remark: 'repeats a call endlessly after 503: set `retry_on_error: false`',
   ways: {
     engines: {
       call: '`request` (deprecated)',
@@ -65,14 +65,14 @@ export default defineClient({
       call: '`featureExtraction`',
       path: '/v1/embeddings',
       code: 'missing_required_parameter',
-      why: "it sends `inputs` and no `model` to the very URL it is given, in Hugging Face's own shape: it wants to be given `/tei/{model}/embed`",
+      why: "it sends `inputs` without `model` (Hugging Face's format) to exactly the given URL: use the URL `/tei/{model}/embed`",
       run: (gateway) => connect(gateway, '/embeddings').featureExtraction({ inputs: ['x'] }, once),
     },
     {
       call: '`featureExtraction` to the engines path',
       path: '/v1/engines/m/embeddings',
       code: 'missing_required_parameter',
-      why: 'it sends `inputs`, where the path wants `input`',
+      why: 'it sends `inputs`, but this path needs `input`',
       run: (gateway) =>
         connect(gateway, `/engines/${gateway.model}/embeddings`).featureExtraction({ inputs: ['x'] }, once),
     },

@@ -10,7 +10,7 @@ export default defineClient({
   package: '@langchain/cohere',
   beside: ['@langchain/core', 'cohere-ai'],
   setUp: "new CohereRerank({ model, client: new CohereClient({ environment: 'https://postern', token }) })",
-  remark: 'sends `max_chunks_per_doc: null` with every call, which passes where bytes pass',
+  remark: 'sends `max_chunks_per_doc: null` with every call, which passes if nothing is translated',
   ways: {
     rerank: {
       call: '`CohereRerank.rerank`',
@@ -33,7 +33,7 @@ export default defineClient({
       call: '`Cohere`',
       path: '/v1/generate',
       code: 'route_not_found',
-      why: 'Cohere alone had this route: `OpenAI` completes, with `bridge: chat` by the same models',
+      why: 'only Cohere had this route: use `OpenAI` for completions, with `bridge: chat` for the same models',
       run: (gateway) => new Cohere({ model: gateway.model, client: connect(gateway), maxRetries: 0 }).invoke('x'),
     },
   ],

@@ -14,7 +14,7 @@ export default defineClient({
   package: '@langchain/openai',
   beside: ['@langchain/core'],
   setUp: "new OpenAIEmbeddings({ model, apiKey, configuration: { baseURL: 'https://postern/v1' } })",
-  remark: 'puts spaces in place of line breaks: `stripNewLines: false`',
+  remark: 'replaces line breaks by spaces: set `stripNewLines: false`',
   ways: {
     embeddings: {
       call: '`OpenAIEmbeddings`',

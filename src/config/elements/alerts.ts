@@ -16,7 +16,7 @@ const webhookFields = {
   secret: secretText(16).optional().describe('Secret that signs the body.').meta({ secret: true }),
   format: oneOf(alertFormats)
     .default('postern')
-    .describe('Body: `postern` is JSON with fields, `slack` a text that Slack and its like show.'),
+    .describe('Format of the body: `postern` is JSON with fields, `slack` a text for Slack and compatible services.'),
 };
 
 function hasUser(written: string): boolean {
@@ -33,7 +33,7 @@ const address = text('an address such as ops@example.com', /^[^\s<>@,;:"()[\]\\]
 
 const smtpFields = mapping({
   url: url('an smtp:// or smtps:// URL', /^smtps?:\/\/[^/\\\s]+\/?$/i)
-    .describe('The server, such as `smtp://user:password@mail.example.com:587`; TLS is asked for.')
+    .describe('The server, such as `smtp://user:password@mail.example.com:587`. A password needs TLS.')
     .meta({ kind: 'URL', secret: true }),
   url_file: secretFile('url'),
   from: address.describe('The sender.'),
@@ -50,10 +50,10 @@ export const alertsSchema = mapping({
   smtp: smtpFields.optional().describe('A mail server that alerts are sent by.'),
   error_rate: share(1)
     .default({ percent: 5 })
-    .describe('Opens an alert where more of the requests of ten minutes fail.')
+    .describe('Opens an alert if a larger share of the requests of ten minutes fails.')
     .meta({ defaultText: '`5%`' }),
-  p95: duration(1).optional().describe('Opens an alert where the p95 of ten minutes is longer.'),
-  off: list(oneOf(alertRules)).default([]).describe('Rules that open no alert.'),
+  p95: duration(1).optional().describe('Opens an alert if the p95 of ten minutes is longer.'),
+  off: list(oneOf(alertRules)).default([]).describe('Rules that are switched off.'),
 });
 
 /** Compiles the section. `addresses`: the policy for webhooks that are in the store; undefined for those of the file. */

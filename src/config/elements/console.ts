@@ -79,7 +79,7 @@ export const consoleSchema = mapping({
     /^https?:\/\/[^/?#@\\\s{}]+[/?#][^\s\\{}]*\{trace_id\}[^\s\\{}]*$/i,
   )
     .optional()
-    .describe('Where traces are shown: the link of a request, with its trace ID in place of `{trace_id}`.')
+    .describe('Link to a trace in your tracing tool, with `{trace_id}` in place of the trace ID.')
     .meta({ kind: 'URL' }),
   oidc: oidcSchema.optional().describe('Single sign-on with an identity provider; see [access](../guides/access.md).'),
 });

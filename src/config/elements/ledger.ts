@@ -22,7 +22,7 @@ export const ledgerSchema = mapping({
   journal_wait: duration(100, 60_000)
     .optional()
     .describe(
-      'The longest that a request waits for the journal; then it gets 503. Frames are then written by a thread, so that a disk that does not answer delays nobody else, at some 20 µs more a request. Default: `10s` with `durability: strict`, else none: the event loop writes and waits.',
+      'How long a request waits for the journal; then it gets 503. With this setting a thread writes the journal, so that a disk that does not answer delays no other work. It costs some 20 µs per request. Default: `10s` with `durability: strict`, otherwise none, and the event loop waits for the disk.',
     )
     .meta({ restart: atStart(({ ledger }) => ledger.journalWaitMs) }),
   retention: retentionField().prefault('90d').describe('How long rows are kept; sums stay.'),

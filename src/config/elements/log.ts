@@ -12,8 +12,8 @@ import {
 import { atStart, duration, filePath, fraction, headers, list, mapping, oneOf, ownId, url } from './fields.ts';
 
 const sampled = mapping({
-  sample: fraction().default(0).describe('a random share of the others.'),
-  slow: duration().optional().describe('and those that took at least this long.').meta({ defaultText: 'none' }),
+  sample: fraction().default(0).describe('Also logs a random share of the other requests.'),
+  slow: duration().optional().describe('Also logs requests that took this long.').meta({ defaultText: 'none' }),
 });
 
 const accessWords = ['all', 'errors', 'off'] as const;
@@ -33,7 +33,7 @@ export const logSchema = mapping({
       error: `one of ${accessWords.join(', ')}, or a mapping with sample and slow`,
     })
     .default('all')
-    .describe('Which requests are logged: all, failed ones, or none; a mapping adds to the failed ones')
+    .describe('Which requests are logged: all, failed ones, or none. A mapping logs the failed ones and others.')
     .meta({ kind: '`all`, `errors`, `off` or mapping' }),
   file: filePath()
     .optional()
@@ -80,7 +80,7 @@ export const otelSchema = mapping({
     .meta({ kind: 'names to values', restart: atStart(({ otel }) => JSON.stringify(otel?.headers)) }),
   sample: fraction()
     .optional()
-    .describe('Share of requests that are traced: of those without a trace, and at most of those that clients trace.')
+    .describe('Share of requests that are traced: of those without a `traceparent`, and at most of those with one.')
     .meta({ defaultText: '`OTEL_TRACES_SAMPLER_ARG`, else 1' }),
   keys: list(ownId(), 'a list of IDs of keys').default([]).describe('Keys whose clients may trace every request.'),
 });

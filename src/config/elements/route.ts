@@ -71,7 +71,7 @@ export const routeSchema = mapping({
     units: wholeNumber(0, mostTokens).optional().describe('Units.'),
   })
     .prefault({})
-    .describe('Worst case of one response, for budgets.'),
+    .describe('Largest counts of one response. Budgets reserve them.'),
   timeouts: mapping({
     connect: duration().optional().describe('To open a connection.'),
     first_byte: duration().optional().describe('From the last request byte to the first response byte.'),

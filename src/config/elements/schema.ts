@@ -30,7 +30,7 @@ export const settingsSchema = mapping({
   console: consoleSchema.prefault({}).describe('The admin listener: metrics, the admin API and the console.'),
   ...storeFields,
   ledger: ledgerSchema.prefault({}).describe('The ledger.'),
-  metrics: metricsSchema.prefault({}).describe('Keys and projects with metrics of their own.'),
+  metrics: metricsSchema.prefault({}).describe('Keys and projects that have their own metrics.'),
   log: logSchema.prefault({}).describe('The log. See [logging](logging.md).'),
   otel: otelSchema
     .optional()

@@ -13,7 +13,7 @@ var ollamaClient = client{
 	name:   "ollama/api (Go)",
 	module: "github.com/ollama/ollama",
 	setUp:  `api.NewClient(&url.URL{Scheme: "https", Host: "postern"}, &http.Client{Transport: withKey})`,
-	remark: "has no setting for a key: a transport of one's own adds the header",
+	remark: "has no setting for a key: add the header with your own transport",
 	lists: func(ctx context.Context, at gateway, _ arguments) (any, error) {
 		one, err := ollamaAt(at)
 		if err != nil {

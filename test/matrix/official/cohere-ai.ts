@@ -10,7 +10,7 @@ const calm = { maxRetries: 0 };
 export default defineClient({
   package: 'cohere-ai',
   setUp: "new CohereClientV2({ environment: 'https://postern', token })",
-  remark: '`chat` and `chatStream` of both versions reach upstreams of family `cohere` alone',
+  remark: '`chat` and `chatStream` of both versions work only with upstreams of family `cohere`',
   ways: {
     rerank: {
       call: '`rerank` of `CohereClientV2` and of `CohereClient`',

@@ -9,7 +9,7 @@ const connect = ({ url, key }: Gateway): GoogleGenAI =>
 export default defineClient({
   package: '@google/genai',
   setUp: "new GoogleGenAI({ apiKey, httpOptions: { baseUrl: 'https://postern/gemini' } })",
-  remark: '`interactions` reach upstreams of family `gemini` alone',
+  remark: '`interactions` work only with upstreams of family `gemini`',
   ways: {
     embeddings: {
       call: '`models.embedContent`',

@@ -44,7 +44,7 @@ export const keyTermFields = {
   ...capsFields,
   metadata: metadata().default({}).describe('Your own notes.'),
   lane: laneField(
-    'Lane of its calls at a busy upstream: `interactive` goes before `bulk`. Only with `interactive` set here may a request rise to it.',
+    'Lane of its calls at a busy upstream: `interactive` goes before `bulk`. A request may choose `interactive` itself only if this is set to `interactive`.',
   ),
   shape: shapeField('Shape of rerank responses and errors, if the request does not set it.'),
   capture: duration(60_000, longestCaptureMs)

@@ -44,7 +44,7 @@ const targetSchema = mapping({
   defaults: z
     .record(z.string(), z.unknown(), { error: 'a mapping of parameters to values' })
     .default({})
-    .describe('Parameters added if the client sent none. With any, requests are translated where possible.')
+    .describe('Parameters added if the client did not send them. The request is then translated if possible.')
     .meta({ kind: 'parameters to values' }),
   token_ids: oneOf(tokenIdKinds)
     .default('decode')
@@ -71,7 +71,7 @@ const targetSchema = mapping({
     .optional()
     .describe('Emulation over chat: `chat` for completions and edits, `guard` for moderations.')
     .meta({ kind: '`chat` or `guard`' }),
-  price: priceField('What this target costs.', "the model's `price`"),
+  price: priceField('Price of this target.', "the model's `price`"),
 });
 
 const prefix = () => text('a text of 1 to 1,000 characters', /^[\s\S]{1,1000}$/).optional();
@@ -123,7 +123,7 @@ export const modelSchema = mapping({
     .meta({ defaultText: 'what the families offer' }),
   visible: flag()
     .default(true)
-    .describe('Whether lists show it. Hidden models do not answer on rerank and embeddings.'),
+    .describe('Whether lists show the model. On rerank and embeddings, hidden models behave like unknown ones.'),
   space: modelName()
     .optional()
     .describe('Vector space of its embeddings, the same for every target.')
@@ -136,7 +136,7 @@ export const modelSchema = mapping({
   context: wholeNumber(1, 1_000_000_000)
     .optional()
     .describe(
-      'Context length in tokens. The worst case of requests with images, audio or files; a budget requires it.',
+      'Context length in tokens. It is reserved as the worst case of requests with images, audio or files, so a budget requires it.',
     ),
   max_output: wholeNumber(1, 1_000_000_000)
     .optional()
@@ -168,7 +168,7 @@ export const modelSchema = mapping({
     .meta({ kind: 'mapping' }),
   max_audio: duration(1_000, 86_400_000)
     .optional()
-    .describe('Longest recording: the worst case of models billed by the minute; a budget requires it.'),
+    .describe('Longest recording, reserved as the worst case if billed by the minute. A budget requires it.'),
   usage: oneOf(['pass', 'ask'])
     .default('pass')
     .describe(
@@ -178,7 +178,7 @@ export const modelSchema = mapping({
     interactive: mapping({
       p95: duration(1, 600_000)
         .optional()
-        .describe('To the first byte, wait included. Bulk gets only what keeps 95% of interactive calls under it.'),
+        .describe('Time to the first byte, wait included. Bulk makes room so that 95% of calls are faster.'),
     })
       .prefault({})
       .describe('Of interactive requests.'),
@@ -198,7 +198,7 @@ export const modelSchema = mapping({
   retry,
   hedge,
   price: priceField(
-    'What each target costs that says nothing itself.',
+    'Price of each target without its own `price`.',
     '[built-in price](prices.md#built-in-prices), else `unknown`',
   ),
   shadow: mapping({
@@ -224,7 +224,7 @@ export const modelSchema = mapping({
     ttl: duration(1_000, 31_536_000_000).prefault('24h').describe('Lifetime of an item.'),
     scope: oneOf(cacheScopes)
       .default('project')
-      .describe('Who shares it: the keys of a project (a key without one is alone), or all keys (`shared`).'),
+      .describe('Which keys share items: those of a project (a key without one: none), or all (`shared`).'),
     max: size(1024, 2 ** 40)
       .prefault('64MiB')
       .describe('Memory per process; least recently used items go first.'),

@@ -20,7 +20,7 @@ const account = (owner: string, wants: string) =>
   z
     .union([wholeNumber(0, 2 ** 32 - 2), text(wants, /^[^\s:]{1,64}$/)], { error: wants })
     .optional()
-    .describe(`${owner}, by name or number, where this process may give it away.`)
+    .describe(`${owner}, by name or number. Only if this process may change it.`)
     .meta({ kind: 'name or number' });
 
 const socketSchema = mapping({
@@ -68,7 +68,7 @@ export const serverSchema = mapping({
     .meta({ defaultText: 'four of `upload_limit`' }),
   upload_directory: filePath()
     .default('data/uploads')
-    .describe('Directory of these forms; in unlinked files.')
+    .describe('Directory of the forms over 1 MiB. Their files vanish when the process ends.')
     .meta({ kind: 'directory', restart: atStart(({ server }) => server.uploadDirectory) }),
   body_memory: z
     .union([size(2048, 1024 ** 4), share(1)], {
@@ -96,7 +96,7 @@ export const serverSchema = mapping({
         'How long to keep accepting after the signal, while `/readyz` already fails. A second signal ends it, unless it repeats the first within 200 ms.',
       )
       .meta({ defaultText: '`5s` in Kubernetes (`KUBERNETES_SERVICE_HOST` is set), else `0s`' }),
-    deadline: duration(0).prefault('30s').describe('How long running requests may take after that; then they are cut.'),
+    deadline: duration(0).prefault('30s').describe('How long running requests may then take, before they are cut.'),
   })
     .prefault({})
     .describe('Graceful shutdown.'),
@@ -122,7 +122,7 @@ export const serverSchema = mapping({
   })
     .prefault({})
     .describe('CORS for browsers. Off by default.'),
-  reveal_models: flag().default(false).describe('Whether a model that the key may not use is 403 instead of 404.'),
+  reveal_models: flag().default(false).describe('Whether a model that the key may not use gives 403 instead of 404.'),
   diagnostics: flag().default(true).describe('Whether responses carry `x-postern-*` and `server-timing`.'),
   timeouts: mapping({
     headers: duration().prefault('10s').describe('For the request headers.'),
@@ -141,7 +141,7 @@ export const serverSchema = mapping({
   max_connections_per_address: wholeNumber(1, 1_000_000)
     .optional()
     .describe(
-      'Maximum per client address (IPv6: /64). The default applies while more than 80 % of `max_connections` are open, and not to loopback. `trusted_proxies` are not counted.',
+      'Maximum of open connections per client address (IPv6: /64). The default applies only while more than 80 % of `max_connections` are open, and not to loopback. `trusted_proxies` are not counted.',
     )
     .meta({ defaultText: 'a tenth of `max_connections`' }),
   max_header_size: size(1024, 1024 ** 2)
@@ -151,7 +151,7 @@ export const serverSchema = mapping({
   half_close: oneOf(['leave', 'answer'])
     .default('leave')
     .describe(
-      'What a half-closed connection means: the client has left (`leave`), or waits for the response (`answer`).',
+      'What a half-closed connection means: the client has disconnected (`leave`), or waits for the response (`answer`).',
     ),
   shedding: mapping({
     loop_delay: duration(10, 60_000).prefault('500ms').describe('Maximum delay of the event loop.'),

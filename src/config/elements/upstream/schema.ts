@@ -63,7 +63,7 @@ export const upstreamSchema = mapping({
     .optional()
     .describe('Several credentials instead of one.'),
   headers: headers()
-    .describe('Headers of every call. The name of the credential header replaces it.')
+    .describe('Headers added to every call. A header with the name of the credential header replaces the credential.')
     .meta({ kind: 'names to values' }),
   forward_headers: list(text('the name of a header'), 'a list of header names')
     .default([])
@@ -93,11 +93,11 @@ export const upstreamSchema = mapping({
       .meta({ kind: 'integer or `auto`' }),
     min_concurrency: wholeNumber(1, 1_000_000)
       .optional()
-      .describe('With `auto`: the least, per process.')
+      .describe('With `concurrency: auto`: the smallest limit, per process.')
       .meta({ defaultText: '2' }),
     max_concurrency: wholeNumber(1, 1_000_000)
       .optional()
-      .describe('With `auto`: the most, over all workers and nodes.')
+      .describe('With `concurrency: auto`: the largest limit, over all workers and nodes.')
       .meta({ defaultText: '256' }),
     queue: wholeNumber(0, 1_000_000).default(256).describe('Calls of each lane that may wait, per process.'),
     queue_timeout: time('How long an interactive call may wait; bulk waits until its deadline.', '`5s`'),
@@ -111,7 +111,7 @@ export const upstreamSchema = mapping({
     .describe('Concurrency, queue and rate limits.'),
   pace: duration(10, 3_600_000)
     .optional()
-    .describe('How long a call may wait for a rate limit of the upstream, in place of 429.')
+    .describe('How long a call may wait for a rate limit of the upstream, instead of a 429.')
     .meta({ defaultText: 'not at all' }),
   budgets: budgetsField(),
   tls: mapping({

@@ -8,7 +8,7 @@ ENVIRONMENT = "now"
 PACKAGE = "boto3"
 BESIDE = ["botocore"]
 SET_UP = "boto3.client('bedrock-runtime', region_name=region, endpoint_url='https://postern/bedrock')"
-REMARK = "the key is `AWS_BEARER_TOKEN_BEDROCK` in the environment, and goes over HTTPS alone"
+REMARK = "reads the key from the variable `AWS_BEARER_TOKEN_BEDROCK`, and sends it only over HTTPS"
 
 
 def invoke(gateway, bodies):

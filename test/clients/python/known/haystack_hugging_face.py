@@ -7,7 +7,7 @@ ENVIRONMENT = "now"
 PACKAGE = "huggingface-api-haystack"
 BESIDE = ["haystack-ai", "huggingface-hub"]
 SET_UP = "HuggingFaceAPIDocumentEmbedder(api_type='text_embeddings_inference', api_params={'url': 'https://postern/tei/{model}'}, token=Secret.from_token(key))"
-REMARK = "`HuggingFaceTEIRanker` loses a path in its `url`: give it `https://postern`, and `default_model.rerank`"
+REMARK = "`HuggingFaceTEIRanker` ignores a path in its `url`: use `https://postern`, and set `default_model.rerank`"
 
 
 def secret(gateway):

@@ -4,7 +4,7 @@ NAME = "huggingface-hub (Python)"
 ENVIRONMENT = "newest"
 PACKAGE = "huggingface-hub"
 SET_UP = "InferenceClient(base_url='https://postern/hf/models/{model}', api_key=key)"
-REMARK = "chat at `https://postern/v1`"
+REMARK = "for chat, use `https://postern/v1`"
 
 
 def embed(gateway, texts):

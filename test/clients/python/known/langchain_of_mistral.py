@@ -5,7 +5,7 @@ ENVIRONMENT = "now"
 PACKAGE = "langchain-mistralai"
 BESIDE = ["langchain-core"]
 SET_UP = "MistralAIEmbeddings(model=m, endpoint='https://postern/v1/', api_key=key)"
-REMARK = "by itself its embeddings load a tokenizer from a hub first, to count by: `tokenizer=` takes another"
+REMARK = "its embeddings first download a tokenizer; `tokenizer=` sets another"
 
 
 def embed(gateway, texts):

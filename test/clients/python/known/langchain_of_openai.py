@@ -5,7 +5,7 @@ ENVIRONMENT = "now"
 PACKAGE = "langchain-openai"
 BESIDE = ["langchain-core"]
 SET_UP = "OpenAIEmbeddings(model=m, base_url='https://postern/v1', api_key=key, check_embedding_ctx_length=False)"
-REMARK = "by itself it sends token IDs of cl100k: text with `check_embedding_ctx_length=False`"
+REMARK = "sends token IDs of cl100k by default; to send text, set `check_embedding_ctx_length=False`"
 
 
 def embed(gateway, texts):

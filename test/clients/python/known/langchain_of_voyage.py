@@ -5,7 +5,7 @@ ENVIRONMENT = "now"
 PACKAGE = "langchain-voyageai"
 BESIDE = ["langchain-core"]
 SET_UP = "VoyageAIRerank(model=m, api_key=key, base_url='https://postern/voyage/v1')"
-REMARK = "its embeddings load a tokenizer from a hub first, and are not tried here"
+REMARK = "its embeddings first download a tokenizer, and are not tested"
 
 
 def rerank(gateway, query, documents, topN):

@@ -4,7 +4,7 @@ NAME = "litellm (Python)"
 ENVIRONMENT = "litellm"
 PACKAGE = "litellm"
 SET_UP = "litellm.embedding(model=f'openai/{m}', api_base='https://postern/v1', api_key=key)"
-REMARK = "`rerank` with `cohere/{m}` and `api_base='https://postern'`, completions with `text-completion-openai/{m}`"
+REMARK = "for `rerank`, use `cohere/{m}` and `api_base='https://postern'`; for completions, `text-completion-openai/{m}`"
 
 
 def lite():

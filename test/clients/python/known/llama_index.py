@@ -9,7 +9,7 @@ BESIDE = [
     "llama-index-postprocessor-cohere-rerank",
 ]
 SET_UP = "OpenAILikeEmbedding(model_name=m, api_base='https://postern/v1', api_key=key)"
-REMARK = "`CohereRerank` takes `base_url='https://postern'`"
+REMARK = "`CohereRerank` needs `base_url='https://postern'`"
 
 
 def embed(gateway, texts):

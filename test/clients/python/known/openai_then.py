@@ -4,7 +4,7 @@ NAME = "openai 0.28 (Python)"
 ENVIRONMENT = "then"
 PACKAGE = "openai"
 SET_UP = "openai.api_base = 'https://postern/v1'; openai.api_key = key"
-REMARK = "`Moderation.create` takes no models but two of OpenAI's; `engine=` leads to `/v1/engines/{model}/...`, `model=` to the canonical paths"
+REMARK = "`Moderation.create` accepts only two models of OpenAI. `engine=` calls `/v1/engines/{model}/...`; `model=` calls the usual paths"
 
 
 def connected(gateway):
