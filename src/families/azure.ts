@@ -66,5 +66,5 @@ export default openaiCompatible({
     compact: { responses: { path: responsesAt('/compact', options), facts: 'bytes pass (unverified)' } },
   }),
   completions: { facts: 'as OpenAI; the content filter may add fields of its own (unverified)' },
-  embeddings: { facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },
+  embeddings: { maxItems: 2_048, facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },
 });
