@@ -108,7 +108,7 @@ export interface Passage {
   readonly label: Label;
   /** The operation, with field names of the upstream's wire format. */
   readonly row: OperationRow;
-  /** Bytes pass only where all upstreams of the model speak the format; without it one is enough, and only such are called. */
+  /** Bytes pass only if all upstreams of the model speak the format. Without it one such upstream is enough, and the others are not called. */
   readonly needsAll?: true;
   /** Bytes pass only where one of these fields has JSON that its function accepts, as the operation could not express it. */
   readonly holds?: Readonly<Record<string, (json: Buffer) => boolean>>;
@@ -156,7 +156,6 @@ interface TextEndpoint extends EndpointAddress {
 
 export type FixedEndpoint = JsonEndpoint | TextEndpoint;
 
-/** An operation's canonical path, and the label by which its targets are chosen. */
 interface OwnPath {
   readonly path: string;
   readonly label: Label;

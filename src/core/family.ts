@@ -155,7 +155,7 @@ export interface Family {
   readonly chat?: string | ((options: Options) => string);
   /** The path of files, as in OpenAI's API. */
   readonly files?: string | ((options: Options) => string);
-  /** The path of batches, whose requests are in such files. */
+  /** The path of batches, whose requests are in files at `files`. */
   readonly batches?: string | ((options: Options) => string);
   /** How chat takes the credential, where this differs from the other operations. */
   readonly chatAuth?: Auth;

@@ -8,7 +8,6 @@ export type Lane = (typeof lanes)[number];
 /** The request header by which a client chooses its lane. */
 export const laneHeader = 'x-postern-lane';
 
-/** Something with a configured lane: a key, a model or a custom route. */
 interface HasLane {
   readonly lane?: Lane | undefined;
 }

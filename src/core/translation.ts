@@ -63,14 +63,13 @@ export interface Glance {
   readonly tokenIds: TokenIds;
 }
 
-/** How lists of token IDs are decoded: by a vocabulary, by the one of the model's name, or not at all. */
+/** How lists of token IDs are decoded: by the vocabulary for the model's name, by a named one, or not at all. */
 export const tokenIdKinds = ['decode', 'cl100k_base', 'o200k_base', 'p50k_base', 'r50k_base', 'pass'] as const;
 export type TokenIds = (typeof tokenIdKinds)[number];
 
 /** What to do with parameters that the upstream lacks. Undefined: refuse them, except harmless ones. */
 export type Unsupported = 'refuse' | 'drop' | undefined;
 
-/** Longest part of a client's parameter name that a message repeats. */
 const longestName = 200;
 
 const orElse = 'or ask the operator for a target that can';

@@ -12,7 +12,7 @@ export default defineFamily({
   // Calls without a version are refused (unverified).
   headers: { 'anthropic-version': '2023-06-01' },
   forwards: ['anthropic-version', 'anthropic-beta'],
-  // Both come as 400 `invalid_request_error` (github.com/anthropics/claude-code/issues/2127 and 38035); `billing_error` is its code with 402.
+  // The messages come with 400 `invalid_request_error` (github.com/anthropics/claude-code/issues/2127 and 38035), the code with 402.
   exhaustion: {
     codes: ['billing_error'],
     messages: [

@@ -13,7 +13,7 @@ export default openaiCompatible({
   countsOneChoice: true,
   signs: [
     { status: 503, contains: 'Loading model', means: 'loading' },
-    // Its parser's exceptions are the request's fault, but come as a server error.
+    // Exceptions of llama.cpp's parser are the request's fault, but come as a server error.
     { status: 500, contains: '[json.exception.', means: 400 },
     { status: 500, contains: 'type must be ', means: 400 },
   ],

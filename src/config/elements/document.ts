@@ -36,7 +36,7 @@ export interface ConfigurationDocument extends StoredSettings {
   /** The IDs and aliases of all models, faulty ones included. */
   readonly modelNames: ReadonlySet<string>;
   readonly areModelNamesUnique: boolean;
-  /** Includes faulty projects. */
+  /** The IDs of all projects, faulty ones included. */
   readonly projectIds: ReadonlySet<string>;
   readonly nearestProject: NearestName;
 }

@@ -129,7 +129,7 @@ function namesWanted(issue: Issue): string[] {
   return issue.code === 'invalid_union' ? issue.errors.flat().flatMap(namesWanted) : [];
 }
 
-/** What an issue says is expected: the messages of our schemas are such texts, as `a number`. */
+/** The part of an issue that says what is expected: messages of our own schemas are only that, such as `a number`. */
 function wanted(issue: Issue): string {
   if (!issue.message.startsWith('Invalid input')) return issue.message;
   return issue.code === 'invalid_type' && issue.expected === 'array' ? 'a list' : 'a mapping of keys to values';

@@ -68,7 +68,6 @@ function findEach(texts: readonly FoundText[], schema: z.core.$ZodType): Found[]
   return [...found.values()];
 }
 
-/** Values and keys that contain a text with the shape of a secret. */
 const shapedTexts = (value: unknown, path: Path): FoundText[] =>
   textsIn(value, path, { fits: (text) => findSecretShape(text) !== undefined, keys: true });
 

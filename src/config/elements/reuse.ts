@@ -101,7 +101,7 @@ interface KeptElement {
   readonly substituted: string;
 }
 
-/** The file, in which each element that equals the last load's at the same place is that object. It may pause at every `yield`. */
+/** The file with each element that equals the last load's at the same place replaced by that object. It may pause at every `yield`. */
 export function* keepingElements({ tree, substituted }: Substitution): Generator<undefined, unknown, undefined> {
   if (!isMapping(tree)) return tree;
   const content = Object.assign(emptyMapping(), tree);

@@ -5,7 +5,7 @@ import type { Path } from '../read/faults.ts';
 
 type Schema = z.core.$ZodType;
 
-/** The inner schema of one that is optional or has a default. */
+/** The inner schema of a schema that is optional or has a default. */
 export function bare(schema: Schema): Schema {
   if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault) {
     return bare(schema.def.innerType);

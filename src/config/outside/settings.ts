@@ -169,7 +169,6 @@ const otherNames = [
   'POSTERN_TOKEN',
   'POSTERN_WARM_UP',
 ];
-/** Variables of worker processes, and of this project's tests and benchmarks. */
 const ownNames = /^POSTERN_(?:WORKER$|DIRECT$|TEST_|BENCH_|FUZZ_)/;
 
 /** A fault for each unused variable: its author most likely believes that it sets something. */

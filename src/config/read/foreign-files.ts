@@ -85,7 +85,7 @@ const variable =
 /** A quick test that every text with such a variable passes. */
 const mayNameVariable = /[$%{]|^os\.|^process\./;
 
-/** Keys under which texts may be anything, because they are for a service or a person. */
+/** Keys whose texts may hold anything, as they are for a service or for people, not for Postern. */
 const freeText = new Set<string | number>(['defaults', 'metadata']);
 
 /** Finds values that refer to a variable in another program's syntax, and would be taken literally. */

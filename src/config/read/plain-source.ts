@@ -2,7 +2,6 @@
 
 import { type Columns, ColumnWriter, type Scalar } from './columns.ts';
 
-/** Thrown for a text that has a fault, or needs the complete parser. */
 class Unusual extends Error {}
 
 interface Reading {
@@ -224,7 +223,6 @@ class BlockReader {
     writer.close();
   }
 
-  /** Reads the value of a key that has this indent. */
   #readMember(indent: number): void {
     if (!this.#endLine()) {
       this.#readValue();

@@ -69,7 +69,7 @@ export function toChunks(resources: readonly Resource[], added: readonly Element
 
 type Starts = ReadonlyMap<Resource | undefined, StoredChunk>;
 
-/** Whether a chunk of the load before still fits here. One that is not full must be followed by another kind or another chunk. */
+/** Whether a chunk of the last load fits here again. A chunk that is not full must be followed by another kind or another chunk. */
 function isAt({ kind, resources }: StoredChunk, all: readonly Resource[], at: number, starts: Starts): boolean {
   if (resources.some((one, index) => one !== all[at + index])) return false;
   const next = all[at + resources.length];
@@ -142,5 +142,4 @@ export function withElements(source: Source, chunks: readonly Chunk[]): Source {
 
 const originOf = ({ root, file }: Element): string => file?.name ?? root;
 
-/** The path of a value in the element's file, or else within the element. */
 const pathWithin = ({ file }: Element, path: Path): Path => [...(file?.at ?? []), ...path.slice(1)];

@@ -76,7 +76,7 @@ export interface LedgerWaiter {
 export interface Ledger {
   /** Records the start. Resolves when it is as durable as configured; rejects with `store_unavailable` where it cannot be. */
   open(exchange: Exchange, reservation: Reservation): Promise<void>;
-  /** Records the result in the same way; also for a request refused before anything was sent, where the key is known. */
+  /** Records the result as durably as `open` records the start; also for a request refused before anything was sent, where the key is known. */
   settle(exchange: Exchange, reservation: Reservation | undefined): Promise<void>;
   /** `openFor` and `settleFor` do the same as `open` and `settle`, but notify a waiter in place of a promise. */
   openFor(waiter: LedgerWaiter, exchange: Exchange, reservation: Reservation): void;

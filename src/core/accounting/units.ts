@@ -72,7 +72,7 @@ function readToolCalls(value: unknown): Readonly<Record<string, number>> | undef
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-/** Adds the units of two requests: a term stays where both have the same value. */
+/** Adds the units of two requests. A term, such as the service tier, stays only where both have the same value. */
 export function sumOfUnits(one: Units | undefined, other: Units | undefined): Units | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const sum: Record<string, unknown> = {};

@@ -43,7 +43,7 @@ export interface Written {
   readonly bytes: number;
   /** The first bytes of the text, each as one character. */
   readonly sample: string;
-  /** How many choices hold text; 1 for a stream whose request asks for one. */
+  /** Number of choices that hold text; 1 for a stream if the request asks for one choice. */
   readonly choices: number;
   /** Estimated tokens of the text; undefined where no estimate was needed. */
   readonly tokens?: number;

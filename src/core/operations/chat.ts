@@ -21,7 +21,7 @@ export const chat = defineOperation({
     fields: ['data_sources', 'datasources'],
     names: ['file_id', 'cached_content', 'cachedContent'],
     texts: { 'messages.*.audio.id': 'audio', 'audio.voice.id': 'voice' },
-    // Vertex AI reads these with the operator's account.
+    // Vertex AI reads what these addresses name with the operator's account.
     links: Object.fromEntries(
       ['image_url', 'video_url', 'audio_url', 'file_url'].flatMap((name) =>
         ['', '.url'].map((end) => [`messages.*.content.*.${name}${end}`, name]),

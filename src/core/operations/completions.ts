@@ -12,7 +12,7 @@ export const completions = defineOperation({
   counting: 'prompts',
   written: { whole: ['text'], events: ['text'] },
   billedBy: ['input', 'output', 'request', 'item'],
-  // They may reason for as long as the official clients wait.
+  // A model may reason for as long as OpenAI's official clients wait.
   patience: { firstByteMs: 600_000, totalMs: 900_000 },
   namedLike: /(^|(?<!embedding)[/_-])(davinci|babbage|curie|ada)-00\d$|-turbo-instruct|^(davinci|babbage)$/,
   sample: { body: { prompt: 'The postern is the small gate' } },

@@ -113,7 +113,7 @@ export interface ObjectNames {
   readonly fields: readonly string[];
   /** Fields, in any object of the body, that name one by a text, a list of texts, or an object with an `id`. */
   readonly names: readonly string[];
-  /** Further positions of such names: dotted paths (`*`: any element of a list), each with the field it counts as, such as `voice.id` with `voice`. */
+  /** Further positions of object names: dotted paths (`*`: any element of a list), each with the field it counts as: `voice.id` with `voice`. */
   readonly texts?: Readonly<Record<string, string>>;
   /** Positions whose texts are names where they begin with `gs:`: addresses in the operator's cloud storage. */
   readonly links?: Readonly<Record<string, string>>;
@@ -123,13 +123,13 @@ export interface ObjectNames {
   readonly known?: Readonly<Record<string, StoredKind>>;
   /** The list of the request whose elements carry the IDs of stored objects. */
   readonly items?: string;
-  /** Fields of these elements that report what was used earlier: valid unless the object belongs to another owner. */
+  /** Fields of the elements of `items` that report what was used earlier: valid unless the object belongs to another owner. */
   readonly reported?: readonly string[];
   /** Fields, in any object of the body, whose value counts as a stored object even if it is an object without an ID. */
   readonly wholes?: readonly string[];
   /** Matches values of `names` fields that are outside the operator's account. */
   readonly outside?: RegExp;
-  /** Fields whose content is a tool's matter, or ignored; `content.annotations`: only in elements of such a list. */
+  /** Fields in which no object is looked for, as only a tool reads them, or nobody; `content.annotations`: `annotations` in a `content`. */
   readonly except?: readonly string[];
 }
 

@@ -3,7 +3,7 @@
 import type { HolderKind } from '../caps.ts';
 
 export interface BudgetAccount {
-  /** Such as `key/dev/month/2026-11-01`: holder kind, ID, period, first day. It is the account's key in the store. */
+  /** The account's key in the store: holder kind, ID, period and first day, such as `key/dev/month/2026-11-01`. */
   readonly id: string;
   readonly holderKind: HolderKind;
   readonly holderId: string;

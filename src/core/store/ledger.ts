@@ -130,7 +130,7 @@ export interface LedgerStore {
   /** Sets the time mark, where an operator confirms that the clock is right. */
   setMark(nowMs: number): Promise<void>;
   countBefore(beforeMs: number): Promise<number>;
-  /** Moves a few rows of older versions into the present tables; returns whether there may be more. */
+  /** Moves a few rows, written by older versions, into the present tables; returns whether there may be more. */
   moveFormer(): Promise<boolean>;
   /** Deletes rows and captured bodies of requests that began before; sums stay. A few thousand at a time: call until it returns 0. */
   prune(beforeMs: number): Promise<number>;

@@ -108,7 +108,7 @@ export interface SeriesPoints {
 export interface SeriesLine {
   /** The line's group: one name for each dimension of the query; empty where a request had none. */
   readonly names: readonly string[];
-  /** This line adds up all groups without a line of their own, and those too rare to be kept apart. */
+  /** The line adds up all groups that have no line of their own, and those too rare to be stored separately. */
   readonly isOthers: boolean;
   readonly figures: SeriesFigures;
   readonly points: SeriesPoints;

@@ -55,7 +55,7 @@ export interface StoredObjectStore {
   prune(beforeMs: number): Promise<number>;
 }
 
-/** How long records of such objects are kept: upstreams delete the objects after thirty days. */
+/** How long records of stored objects are kept: upstreams delete the objects after thirty days. */
 export const storedObjectsMs = 30 * 86_400_000;
 
 /** Whether an ID can be recorded; a longer one, or one with other characters, stays unknown. */

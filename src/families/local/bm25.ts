@@ -63,7 +63,6 @@ interface Query {
   readonly grams: Tally;
 }
 
-/** What is known of a document: counts of the query's terms, length, letter similarity. */
 interface Found {
   readonly counts: Uint32Array;
   readonly length: number;
@@ -141,7 +140,6 @@ async function rank({ having }: Query, found: readonly Found[], pace: Pace): Pro
   return ranked.sort((first, second) => second.score - first.score || first.index - second.index);
 }
 
-/** The inverse document frequency of a term. */
 const rarity = (having: number, all: number): number => Math.log(1 + (all - having + 0.5) / (having + 0.5));
 
 /** The document's score in [0, 1): its share of the largest BM25 possible for the query, plus a trace of letter similarity. */

@@ -3,7 +3,6 @@
 const fnvOffset = 0x811c9dc5;
 const fnvPrime = 0x01000193;
 
-/** Mixes a hash so that every bit of the result depends on every bit of the input. */
 function mix(hash: number): number {
   let h = hash;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

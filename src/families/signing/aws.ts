@@ -34,7 +34,7 @@ export function awsSigner(secret: string, scope: Scope): Signer | string {
       headers: [...toBeSigned(headers), ['x-amz-content-sha256', createHash('sha256').update(body).digest('hex')]],
       datetime: new Date(nowMs()).toISOString().replaceAll(/[:-]|\.\d{3}/g, ''),
       cache,
-      // Without it the signature lacks content-type, which AWS requires there.
+      // Without `allHeaders` the signature lacks content-type, which AWS requires.
       allHeaders: true,
     });
     const made = (await signer.sign()).headers;

@@ -82,7 +82,7 @@ export function adaptFor({ dimensions, model }: EmbeddingCall): Adapt | undefine
 const ofUnitLength: Adapt = (values) => (values.length >= fullWidth ? undefined : toUnitLength(values));
 
 export const googleErrors: ErrorWireFormat = {
-  // Its other fields are the usual ones.
+  // The other fields of Google's errors are the usual ones.
   read(body) {
     const details = detailsOf(errorIn(body));
     // The Gemini API reports a wrong key as a bad argument, which a client would take for its own.
@@ -106,7 +106,6 @@ export const googleErrors: ErrorWireFormat = {
   withheld: [401, 403],
 };
 
-/** The error in an answer; some answers are a list of one error. */
 function errorIn(body: Json | undefined): Json | undefined {
   return at(isJsonList(body) ? body[0] : body, 'error');
 }

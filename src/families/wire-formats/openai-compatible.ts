@@ -16,7 +16,6 @@ import { type OpenaiEmbeddingFacts, openaiEmbeddings } from './embeddings/openai
 import { openaiModelList } from './model-lists.ts';
 import { type StandardRerankFacts, standardRerank } from './rerank/standard-rerank.ts';
 
-/** Words for operators about an operation: what the upstream supports and what not. */
 interface Said {
   readonly facts: string;
 }

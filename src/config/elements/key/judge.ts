@@ -115,7 +115,6 @@ export function parseOverlap(text: string): number | { readonly fault: string } 
   return { fault: `${text} is too long; it may be ${fromMilliseconds(longestOverlapMs)} at most` };
 }
 
-/** A duration with its unit written out, such as `30 days`. */
 const spelledTime = /^(\d+) *(day|hour|min|minute|sec|second)s?$/i;
 
 /** The document with `expires` as a time, where it is a duration from now, such as `30d`. */

@@ -119,7 +119,6 @@ export function toListSettings({
   };
 }
 
-/** A shadow must be another, existing model. */
 export function checkShadow({ id, shadow }: ModelEntry, names: ReadonlySet<string>, location: Location): void {
   if (shadow === undefined) return;
   const at = location.at('shadow', 'model');

@@ -210,7 +210,7 @@ function compileModel(entry: Omit<CompiledModel, 'called' | 'served'>, targets: 
   });
 }
 
-/** Only models of families that have an upstream, unless the file uses the name; compiled as if they were written in the file. */
+/** The built-in models of families that have an upstream, unless the file uses the name; compiled as if they were written in the file. */
 function* builtInModels(
   document: ConfigurationDocument,
   upstreams: ReadonlyMap<string, Upstream>,

@@ -87,7 +87,6 @@ export function toCompletionReason(reason: string | null): string | null {
 
 /** Converts the log probabilities of one choice to the shape of completions: parallel lists with the offset of each token. */
 export class TokenLists {
-  /** Offset of the next token, in characters from the beginning of the text. */
   #offset = 0;
 
   /** Converts the logprobs of the next piece; null where it has none. */

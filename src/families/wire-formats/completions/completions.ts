@@ -137,7 +137,7 @@ interface Prompts {
   readonly count: number;
 }
 
-/** The prompts, grouped by call. The upstream refuses an empty list, if it takes lists. */
+/** The prompts, grouped by call. An empty list is sent to an upstream that takes lists, and the upstream refuses it. */
 async function promptsOf(
   asked: Asked,
   { onePromptACall = false, takesTokens }: CompletionWireFormat,

@@ -62,7 +62,6 @@ function isInRange(value: Json | undefined): boolean {
   return !isJsonObject(value) || Object.values(value).every(isInRange);
 }
 
-/** Reads a stream's chunks; valid ones pass unchanged. */
 function createChunkReader(expected: number | undefined): StreamReader {
   const progress = createProgress(expected);
   let counted: Usage | null = null;

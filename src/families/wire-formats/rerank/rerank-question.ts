@@ -29,7 +29,7 @@ export interface RerankQuestion {
 
 /** Fields that this file reads, some under several names. */
 const handled = new Set(['model', 'query', 'documents', 'top_n', 'top_k', 'return_documents', 'rank_fields']);
-/** Further such fields in TEI's API, whose clients declare their shape. */
+/** Further fields that are read only for TEI's clients, which declare their shape. */
 const ofTei = new Set(['texts', 'return_text']);
 
 const ofTeiAlone = 'takes it only of clients that send x-postern-shape: tei';
@@ -107,7 +107,7 @@ function rankFieldsOf(asked: Asked): readonly string[] | undefined {
     throw asked.refusal('rank_fields', 'wants a list of names here');
   }
   const different = [...new Set(names)];
-  // Each document is searched for each of the keys.
+  // Each document is searched for each of these keys.
   if (different.length > mostRankFields)
     throw asked.refusal('rank_fields', `wants ${mostRankFields} names at most here`);
   return different;
