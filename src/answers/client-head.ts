@@ -79,7 +79,6 @@ const lengthMark = '\0';
 /** Copies a text into one piece: V8 would otherwise join its parts anew each time that the text is written. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-/** The name under which a header passes to the client; undefined where it does not pass. */
 function passingName(
   name: string,
   value: string,

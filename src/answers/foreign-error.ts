@@ -253,7 +253,6 @@ function paramIn(detail: Json | undefined): string | undefined {
   return isJsonObject(first) ? pathIn(first.loc) : undefined;
 }
 
-/** The path of a fault as text, such as `["body","input",0]` as `input.0`. */
 function pathIn(loc: Json | undefined): string | undefined {
   if (!isJsonList(loc)) return undefined;
   const steps = loc.flatMap((step) => textIn(step) ?? []).filter((step, index) => index > 0 || step !== 'body');

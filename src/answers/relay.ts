@@ -254,7 +254,6 @@ function framingOf(answer: Answer, lengthBytes: number | undefined, response: Se
   return hasNoBody(answer) ? 'none' : response.openFraming;
 }
 
-/** The body's length that the head announces; undefined where it announces none, or the status allows no body. */
 function announcedLength(answer: Answer): number | undefined {
   if (hasNoBody(answer)) return undefined;
   const announced = headerValue(answer.headers, 'content-length');

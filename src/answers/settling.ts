@@ -150,7 +150,6 @@ function countedInHeader({ route }: Exchange, { status, headers }: Answer): Usag
   return { promptTokens: tokens, completionTokens: 0, totalTokens: tokens, searchUnits: null };
 }
 
-/** Estimates tokens with the model's vocabulary from the beginning of the text, extrapolated to its whole length. */
 async function likelyTokens({ sample, bytes }: Written, model: string): Promise<number> {
   const tokens = await countTokens(vocabularyOf(model), toText(sample));
   return Math.max(1, Math.round((tokens * bytes) / Math.max(1, sample.length)));

@@ -47,7 +47,6 @@ function kindsIn({ question: { body, scan } }: Pick<Plan, 'question'>): Width['k
 
 const kindFields = ['output_dtype', 'embed_dtype', 'embedding_type'];
 
-/** The kind of numbers that the request asks for, floats by default; undefined where it cannot be determined. */
 function kindSaidIn(body: Buffer): string | undefined {
   if (!kindFields.some((name) => body.includes(`"${name}"`))) return 'float';
   const walk = new JsonWalk(body);

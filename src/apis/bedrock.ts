@@ -134,7 +134,6 @@ function documentIn(document: Json, index: number): string {
   throw wrongField(`documents[${index}]`, 'a string, or an object with one under "text"');
 }
 
-/** Rerank through InvokeModel, for the rerankers of Cohere and Amazon. */
 const invokeRerank: ApiMapping = {
   operation: 'rerank',
   paths: ['/model/{model}/invoke'],

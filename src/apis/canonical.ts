@@ -100,7 +100,7 @@ export function isBase64In(format: Json | undefined, model: Json | undefined, pl
   throw refusedField('encoding_format', model, plain === undefined ? 'it is base64, or none' : 'it is float or base64');
 }
 
-/** A demand on the upstream that only those with the client API's own wire format meet. */
+/** A demand that only upstreams with the client API's own wire format meet. */
 export const ownOf = (clientApi: string, field: string, what: string): Demand => ({
   field,
   what,
@@ -151,7 +151,6 @@ function bytesOf(vector: Json, index: number): Json {
   return Buffer.from(vector.values().map((value) => value & 0xff)).toString('base64');
 }
 
-/** The count of input tokens that the answer reports, else an estimate. */
 function tokensIn(body: Json, texts: readonly Json[]): number {
   const usage = at(body, 'usage');
   const counted = countIn(at(usage, 'prompt_tokens')) || countIn(at(usage, 'total_tokens'));

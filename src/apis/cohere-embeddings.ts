@@ -84,7 +84,6 @@ function textsIn({ texts, inputs, images, model }: JsonObject): readonly Json[] 
   throw missingField('texts', 'an array of strings');
 }
 
-/** The text of one input, whose parts are joined by line breaks. */
 function textOf(input: Json, index: number, model: Json | undefined): string {
   const content = isJsonObject(input) ? input.content : undefined;
   if (typeof content === 'string') return content;

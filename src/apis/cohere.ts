@@ -59,7 +59,7 @@ const chatV1 = versionOf({
     beyondText: [],
     written: { whole: ['text'], events: ['text'] },
     countsIn: 'response meta',
-    // Stored conversations and connectors are in the operator's account, and have no owner here.
+    // Stored conversations and connectors are in the operator's account, and have no owner in the gateway.
     objectNames: { fields: ['conversation_id', 'connectors'], names: [] },
   },
 });

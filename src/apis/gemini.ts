@@ -50,7 +50,6 @@ function wishesIn(asked: JsonObject): JsonObject {
   };
 }
 
-/** The text of a content, whose parts are joined. */
 function textIn(content: Json | undefined, field: string, model: Json | undefined): string {
   const { parts } = isJsonObject(content) ? content : {};
   const list = isJsonList(parts) ? parts : isJsonObject(parts) ? [parts] : [];

@@ -32,7 +32,6 @@ function toImagePart(image: Json, field: string): JsonObject {
   return { type: 'image_url', image_url: { url } };
 }
 
-/** The content of a message: a text, or a list of parts if it has images. */
 function contentOf(text: string, images: Json | undefined, field: string): Json {
   if (images === undefined || images === null) return text;
   if (!isJsonList(images)) throw wrongField(field, 'an array of images in base64');

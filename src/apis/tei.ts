@@ -57,7 +57,6 @@ function textsIn({ inputs, model }: JsonObject): readonly string[] {
   return textsOf(inputs, onlyOf, () => refusedField('inputs', model, onlySingle));
 }
 
-/** Labels with their scores, the highest score first. */
 function labelsOf(result: Json): readonly Json[] {
   const scores = at(result, 'category_scores');
   if (!isJsonObject(scores)) throw new Unfit('a result has no scores');

@@ -70,7 +70,7 @@ class DirectExchange implements BodyWaiter, OutcomeWaiter, LedgerWaiter, Handove
   readonly #deps: DirectDeps;
   readonly #asked: Asked;
   readonly #settling: Settling;
-  /** The following are set one after the other, each before the next step. */
+  /** The following fields are set one after the other, each before the next step. */
   #key: KeyRecord | undefined = undefined;
   #question: Question | undefined = undefined;
   #resolved: ResolvedModel | undefined = undefined;

@@ -23,7 +23,6 @@ export interface Coding {
 
 const KiB = 1024;
 const MiB = 1024 ** 2;
-/** Size of the pieces in which a body is decoded. */
 const chunkSize = 64 * KiB;
 /** Limit for zstd's window (as a power of two): RFC 9659 allows no larger one over HTTP, and a frame could ask for gigabytes. */
 const zstdWindowLog = 23;

@@ -119,7 +119,6 @@ export class ConnectionQuota {
     return this.#idle.length > 0;
   }
 
-  /** Logs an event with the number of occurrences, at most once a minute. */
   #report(event: 'idle connections closed' | 'connections refused', reason: Reason, address?: string): void {
     const name = `${event} ${reason}`;
     const report = this.#reports.get(name) ?? { count: 0, nextMs: 0 };

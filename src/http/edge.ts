@@ -118,7 +118,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     deps.settle(exchange, request.method);
   }
 
-  /** Keeps the answer's memory until the client has received it, with the same time limit as for sending a request. */
+  /** Holds the lease of the answer's memory until the client has received it, with the same time limit as for sending a request. */
   function holdAnswer({ answerLease, snapshot }: Exchange, response: ServerAnswer): void {
     if (answerLease === undefined) return;
     if (response.isClosed) answerLease.release();
@@ -345,7 +345,6 @@ function allowOrigin(request: ServerRequest, response: ServerAnswer, origins: re
   if (!origins.includes('*')) standing.push('vary', 'origin');
 }
 
-/** Answers a CORS preflight request. True where the request was one. */
 function answerPreflight(request: ServerRequest, response: ServerAnswer): boolean {
   const isPreflight = request.fields.has('origin') && request.fields.has('access-control-request-method');
   if (request.method !== 'OPTIONS' || !isPreflight) return false;

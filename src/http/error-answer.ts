@@ -81,7 +81,6 @@ function isAnthropics({ route }: Exchange, request: ServerRequest): boolean {
   return route?.label === 'anthropic' || request.header(anthropicHeader) !== undefined;
 }
 
-/** A response header for operators, with the upstream that failed. */
 function triedUpstream({ target, attempts, snapshot }: Exchange): string[] {
   if (target === undefined || !snapshot.server.diagnostics) return [];
   return ['x-postern-upstream', withMasks(target.upstream.id), 'x-postern-attempts', String(attempts)];

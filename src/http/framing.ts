@@ -16,7 +16,6 @@ export function toRefusal({ kind, message }: WireFault): GatewayError {
   }
 }
 
-/** Makes an error of the given code, with details appended to its usual message. */
 function withMore(code: ErrorCode, more: string): GatewayError {
   return new GatewayError(code, { message: `${new GatewayError(code).message} ${more}` });
 }

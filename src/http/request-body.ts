@@ -184,7 +184,6 @@ export class ClientLink implements AnswerEnd, BodyReader {
 
 const clientRequestIdPattern = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Facts read from a request head, cached for repeated heads. */
 const readFacts = (headers: RequestHeaders) => ({
   clientRequestId: clientRequestIdIn(headers),
   loopMark: headers.get(loopHeader),

@@ -20,9 +20,8 @@ export interface Missed {
 
 /** Longest path that is compared with others: the time grows with the square of the length. */
 const longestPath = 100;
-/** Limit of the path's endings that are compared for one request. */
 const mostCompared = 4;
-/** At most one letter in so many may differ. The usual third would suggest `/api/ps` for `/api/pull`. */
+/** A suggested path may differ in one of so many letters. The usual third would suggest `/api/ps` for `/api/pull`. */
 const shareOfLetters = 4;
 
 /** The path, and its endings of at least two segments. */

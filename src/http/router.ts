@@ -63,7 +63,7 @@ export function methodsAt(match: RouteMatch): readonly string[] {
   return match.routes.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** A path for messages. Their lists show the canonical paths of operations, and others without a parameter in the middle. */
+/** A path for messages. Lists in messages show the canonical paths of operations, and other paths without a parameter in the middle. */
 function toServedPath(match: RouteMatch): ServedPath {
   const { path } = match;
   const isListed =
@@ -144,7 +144,7 @@ export function createRouter({ routes, objectRoutes, clientApis }: Routes, baseP
     if (suffix === undefined) {
       const there = exact.get(path);
       const routeMatch = match(undefined);
-      // The validated configuration ensures that a custom route may be here.
+      // The validated configuration permits the custom route that is at this path already.
       if (there !== undefined && isCustom(there) && !isCustom(routeMatch)) return;
       if (there !== undefined) throw twice(path);
       exact.set(path, routeMatch);

@@ -86,7 +86,6 @@ export class EventStream {
     return line.subarray(0, length).equals(byteOrderMark) ? line.subarray(length) : line;
   }
 
-  /** Processes one line; an empty one ends an event. */
   #line(line: Buffer): StreamEvent | undefined {
     if (line.length === 0) return this.#dispatch();
     const [first] = line;

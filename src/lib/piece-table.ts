@@ -77,7 +77,6 @@ export function toPieceTable({ bytes: packed, ends, buckets, words }: PackedPiec
   };
 }
 
-/** The first bucket of the hash table to look at, by FNV-1a. */
 function firstBucket(piece: string, buckets: number): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < piece.length; index += 1) {

@@ -39,7 +39,7 @@ function toEpochMs(text: string, nowEpochMs: number): number | undefined {
   return undefined;
 }
 
-/** Completes a year of two digits: to the one that is not more than 50 years ahead (RFC 9110, 5.6.7). */
+/** Completes a year of two digits: the result is not more than 50 years ahead (RFC 9110, 5.6.7). */
 function toFullYear(digits: string, nowEpochMs: number): number {
   if (digits.length > 2) return Number(digits);
   const thisYear = new Date(nowEpochMs).getUTCFullYear();

@@ -30,7 +30,6 @@ const grownBy = 128;
 /** A sum of sketches: a list of pairs while short, then a dense array of counts. */
 export class Sketch {
   #pairs: Pairs = [];
-  /** Counts by bucket, up to the largest bucket in use. */
   #counts: Float64Array | undefined = undefined;
 
   /** Adds the first `length` numbers of `pairs`. */

@@ -21,7 +21,6 @@ let sliceEndMs: number | undefined;
 let sliceBeganMs = 0;
 /** When long work stopped last: other work runs from then on. */
 let stoppedMs = 0;
-/** Whether this event-loop turn had other work before its slice. */
 let hadOtherWork = false;
 const pausedWork: (() => void)[] = [];
 
@@ -89,7 +88,7 @@ function slicesFrom(isOver: () => boolean, next: () => Promise<void>) {
   };
 }
 
-/** Runs the same kind of work without a pause. */
+/** Runs work that is written for time slices without a pause. */
 export function atOnce<T>(work: Generator<undefined, T, undefined>): T {
   for (;;) {
     const step = work.next();
@@ -111,7 +110,7 @@ function beginSlice(): void {
   goOn(pausedWork.length);
 }
 
-/** Continues the next waiting work. The rest of its slice is for those that waited when the turn began: settled promises go on before the tick. */
+/** Continues the next paused work. The slice's rest is for work that had paused before it began: settled promises go on before the tick. */
 function goOn(left: number): void {
   pausedWork.shift()?.();
   queueMicrotask(() => process.nextTick(goOnInSlice, left - 1));

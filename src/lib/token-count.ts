@@ -8,7 +8,6 @@ import { tableOf, type Vocabulary } from './token-ids.ts';
 /** Longest word that is tokenized exactly: a longer text is no word and is estimated, as merging takes quadratic time. */
 const longestWordBytes = 256;
 const bytesPerToken = 4;
-/** Words that are tokenized between two points where the work may pause. */
 const wordsPerPiece = 64;
 
 /** Counts the tokens of a text; the vocabulary is loaded for the first one. */

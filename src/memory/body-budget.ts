@@ -32,12 +32,11 @@ export class BodyBudget {
   outgrown = 0;
   #limits: BudgetLimits;
   #shares = new Map<string, Share>();
-  /** With more entries than this, those of idle keys are dropped. */
+  /** Number of entries beyond which those of idle keys are dropped. */
   #forgetsAt = fewestShares;
   readonly #small = new LeaseQueue();
   readonly #large = new LeaseQueue();
 
-  /** Called with the size of a released lease. */
   readonly #onReleased: ((bytes: number) => void) | undefined;
 
   constructor(limits: BudgetLimits, onReleased?: (bytes: number) => void) {

@@ -78,7 +78,6 @@ const isOfNames = (code: number): boolean =>
 
 const isBetween = (code: number, first: number, last: number): boolean => code >= first && code <= last;
 
-/** The value of a hex digit; larger than 15 for other bytes. */
 function hexAt(body: Buffer, at: number): number {
   const code = (body[at] ?? 0) | 0x20;
   if (code >= 0x61 && code <= 0x66) return code - 0x57;

@@ -139,7 +139,6 @@ function* readingIn(
   }
 }
 
-/** A field name with its quotes and the colon. */
 const nameInJson = /("(?:[^"\\]|\\.){2,80}")\s{0,8}:/g;
 /** Overlap of two pieces that are searched; longer than any field name with its quotes and colon. */
 const overlapBytes = 512;

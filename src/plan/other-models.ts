@@ -21,7 +21,6 @@ export interface OtherModel extends NamedModel {
   readonly resolved: ResolvedModel;
 }
 
-/** A body that is longer than this is searched in time slices. */
 const oneSliceBytes = 64 * 1024;
 const looksPerSlice = 512;
 /** Limit of a model name in a body; no real name is longer, even if every character is escaped. */

@@ -238,7 +238,6 @@ export function toPath({ path, resource }: Pick<Offer, 'path' | 'resource'>, ups
   return path.replace('{verb}', () => verb).replace('{model}', () => encoded);
 }
 
-/** The body with the upstream's name for the model; every other byte is unchanged. */
 function withModel(question: Question, upstreamName: string, insertAs: string | undefined): CallBody {
   const { body, scan, modelField, form } = question;
   if (form !== undefined) return withNameOf(form, upstreamName, insertAs !== undefined);

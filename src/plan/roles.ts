@@ -85,7 +85,6 @@ async function written(kept: Members['kept'], prefix: string, role: TextRole, me
   return Buffer.concat(pieces);
 }
 
-/** Number of texts for which memory is acquired at once. */
 const itemsPerStep = 64;
 /** Memory that one slice of the body takes. */
 const bytesPerPiece = 100;

@@ -42,7 +42,7 @@ interface StandingLines {
   readonly text: string;
 }
 
-/** The lines of the latest call by the credential's header array; most calls have the same ones. */
+/** Lines of the latest call by the credential's header array: most calls with a credential have the same lines. */
 const standingLines = new WeakMap<readonly string[], StandingLines>();
 
 /** The headers of a call as the lines of a head, most of which are cached. */

@@ -50,7 +50,6 @@ export const routes: readonly Route[] = [
 
 export const responses = canonicalFor('responses');
 
-/** Routes that the lines of a batch may use. */
 const inBatches = [
   canonicalFor('chat'),
   responses,

@@ -16,7 +16,7 @@ const idOf = (what: string) => ({ pattern: /^[\x21-\x7e]{1,256}$/, form: `the ID
 type Said = Parameters<typeof defineObjectRoute>[0];
 type Shared = Pick<Said, 'kind' | 'of' | 'records'>;
 
-/** Object routes from rows. `shared`: facts of all rows, unless a row overrides them. */
+/** Makes object routes from rows. `shared`: facts of all rows, unless a row overrides them. */
 const objectRoutes = (shared: Shared, rows: readonly Omit<Said, 'kind' | 'of'>[]): ObjectRoute[] =>
   rows.map((row) => defineObjectRoute({ ...shared, ...row }));
 

@@ -137,7 +137,6 @@ export const openaiRoutes: readonly Route[] = [
   ...[imageEdits, imageVariations, transcriptions, translations],
 ];
 
-/** The legacy path of an operation, which has the model in it. */
 function ofEngines(operation: 'embeddings' | 'completions' | 'edits') {
   const path = `/v1/engines/{model}/${operation}`;
   return { path, operation, label: 'engines', fallbackLabel: 'openai', model: { from: 'path' } } as const;

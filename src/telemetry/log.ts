@@ -141,7 +141,7 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
     if (end === 0) return;
     const bytes = held.take(end);
     if (toForm === undefined) out.write(bytes);
-    // Each line alone, as its other form may be longer, and all together may be more than one write may hold.
+    // Each line is written alone: its other form may be longer, and all together more than one write may hold.
     else for (const line of bytes.toString().split('\n').slice(0, -1)) write(line);
   };
   const at =

@@ -79,7 +79,7 @@ function matchDecoded({ names, byFolded }: WatchedKeys, bytes: Buffer, start: nu
   if (end - start > longestNameBytes) return UNWATCHED;
   const name = String(JSON.parse(bytes.toString('utf8', start - 1, end + 1)));
   const folded = fold(name);
-  // Nobody reads one character that folds to two letters as these two.
+  // No reader takes one character that folds to two letters for these two letters.
   const index = folded.length === name.length ? byFolded.get(folded) : undefined;
   if (index === undefined) return UNWATCHED;
   return names[index] === name ? index * 2 + 1 : index * 2;

@@ -128,7 +128,6 @@ export class JsonPicker {
     this.#expectsName = false;
   }
 
-  /** Advances to the next member of an object, or element of a list. */
   #step(): void {
     if (this.#deeper > 0) return;
     const frame = this.#frames.at(-1);

@@ -98,7 +98,7 @@ export class JsonScanner {
   private fieldKind = NULL;
   private firstElement = -1;
   private elementKinds = 0;
-  /** Number of commas in the field's value, and of those between its elements. */
+  /** Number of commas anywhere in the field's value; below it, of commas between its elements. */
   private commas = 0;
   private outerCommas = 0;
   private lastField: FoundField | undefined = undefined;

@@ -174,7 +174,6 @@ class Writer {
   }
 }
 
-/** The end of a piece of text that does not split a pair of surrogates. */
 function endOfPiece(text: string, at: number): number {
   if (at >= text.length) return text.length;
   const isWithinPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 && (text.charCodeAt(at) & 0xfc00) === 0xdc00;

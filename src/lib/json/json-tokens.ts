@@ -47,7 +47,6 @@ for (const c of Buffer.from('"\\/bfnrt')) isShortEscape[c] = 1;
 const isHexDigit = new Uint8Array(256);
 for (const c of Buffer.from('0123456789abcdefABCDEF')) isHexDigit[c] = 1;
 
-/** The highest bit of each of four bytes. */
 const HIGH_BITS = 0x80808080;
 
 const isDigit = (c: number): boolean => (c - ZERO) >>> 0 <= 9;
@@ -110,7 +109,6 @@ function endOfRuns(bytes: Buffer, words: DataView, at: number, limit: number): n
   return i;
 }
 
-/** Reads plain text: ends at a quote, a backslash or a control character. */
 function endOfRun(bytes: Buffer, words: DataView, at: number, limit: number): number {
   let i = at | 0;
   const lastPair = Math.min(i + shortRunBytes, limit - 8) | 0;

@@ -152,7 +152,6 @@ export class JsonWalk {
     return this.textOf(this.text());
   }
 
-  /** Reads a number, true, false or null. */
   #word(): JsonSpan {
     const start = this.at;
     let { at } = this;

@@ -18,7 +18,7 @@ const shape = new RegExp(
   'g',
 );
 
-/** Matches long words: in a name, words have letters or digits, and are shorter where they have both. */
+/** Matches long words. A word of a model's name has letters or digits, or is shorter if it has both. */
 const longWord = /[A-Za-z0-9]{10,}/g;
 const isRandom = (word: string): boolean => /[0-9]/.test(word) && /[A-Za-z]/.test(word);
 

@@ -73,7 +73,6 @@ function inUnicodeEscapes(secret: string): string[] {
   );
 }
 
-/** The secret with every character escaped, as cautious writers do. */
 function inEachCharacter(secret: string): string[] {
   const each = (write: (hex: string, byte: number) => string): string =>
     Array.from(Buffer.from(secret), (byte) => write(byte.toString(16).padStart(2, '0'), byte)).join('');

@@ -23,7 +23,6 @@ const bytesPerPiece = 64 * 1024;
 const soundTokensPerCharacter = 1.5;
 /** Limit of a count of images; no service makes as many at once. */
 const mostPictures = 1_000;
-/** Assumed output where no bound is configured. */
 const boundlessTokens = 131_072;
 const tokensPerPicture = 1_000;
 const soundTokensPerSecond = 10;
@@ -116,7 +115,6 @@ const highSurrogate = /^\\u[dD][89abAB]/;
 const lowSurrogate = /^\\u[dD][c-fC-F]/;
 const escapeBytes = 6;
 
-/** Counts the Unicode characters of a well-formed text between its quotes. */
 function* charactersIn(body: Buffer, { start, end }: JsonField): Generator<undefined, number, undefined> {
   let count = 0;
   let nextStop = start + bytesPerPiece;

@@ -18,7 +18,6 @@ import { forImages, forRecording, forSpeech } from './media.ts';
 import { isStreamAsked, numberIn } from './number-in.ts';
 import { termsIn } from './request-terms.ts';
 
-/** Bytes of a token in most languages and vocabularies. */
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
 /** Assumed limit of the answer where the client sets none: the default of OpenAI and similar services. */
@@ -38,7 +37,6 @@ const documentsPerSearchUnit = 100;
 const tokensPerPart = 500;
 const fewestTokensPerPart = 250;
 
-/** Number of items in a list; a single text counts as one. */
 type ItemCount = Pick<JsonField, 'elements' | 'values'>;
 const one: ItemCount = Object.freeze({ elements: 1, values: 1 });
 /** Number of items between two points where counting may pause. */

@@ -9,7 +9,7 @@ import { recordOf } from '../../lib/record-of.ts';
 import { type Excerpt, headBytes, tailBytes } from './excerpt.ts';
 import { countAt, fieldAt, googleUnitsIn, interactionUnitsIn, unitsIn } from './token-units.ts';
 
-/** Keys of usage: OpenAI's and most others', that of Cohere and SiliconFlow, that of whole transcriptions, and Google's. */
+/** Fields that hold usage: OpenAI's and most others', Cohere's and SiliconFlow's, that of whole transcriptions, and Google's. */
 const keys = ['usage', 'meta', 'duration', 'usageMetadata'] as const;
 type Key = (typeof keys)[number];
 

@@ -312,7 +312,6 @@ function countIn(object: Buffer, { fields }: JsonObjectScan, key: string): numbe
 /** The end of a subtitle's times in SubRip and WebVTT: `00:01:02,345 --> 00:01:04,000`, `01:02.345 --> 01:04.000`. */
 const cue = /--> *(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{3})/g;
 
-/** A recording's length by its last subtitle; null where there are none. */
 function readSubtitles(excerpt: Excerpt): Usage | null {
   const [, hours = '0', minutes = '0', seconds = '0', thousandths = '0'] =
     [...excerpt.tail().toString('latin1').matchAll(cue)].at(-1) ?? [];

@@ -7,7 +7,6 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { endOfText } from '../../lib/json/json-elements.ts';
 import { COLON, QUOTE, SPACE } from '../../lib/json/json-tokens.ts';
 
-/** Length of the text that is kept to measure bytes per token. */
 const sampleBytes = 4 * 1024;
 const mostKeptBytes = 64 * 1024;
 

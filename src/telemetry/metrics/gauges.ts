@@ -73,7 +73,6 @@ function putDrift(reading: Reading, { shadows, canaries }: DriftState): void {
   }
 }
 
-/** Adds the targets' values, summed by the labels of `summedBy`. */
 function* puttingSums(reading: Reading, targets: readonly TargetState[]): Generator<undefined, void, undefined> {
   const sums = new Map<string, { inFlight: number; waiting: number; states: Map<TargetState['state'], number> }>();
   for (const { upstream, state, inFlight, waiting } of targets) {

@@ -79,7 +79,6 @@ function kindOf(entry: object): number {
   return typeof kind === 'number' ? kind : -1;
 }
 
-/** Number of open files; undefined where the system does not report it. */
 function countOpenFiles(): number | undefined {
   if (process.platform !== 'linux') return undefined;
   try {

@@ -71,7 +71,6 @@ class Family<T extends Counter | Histogram> {
   readonly definition: Definition;
   /** Each child by its labels as Prometheus writes them. */
   readonly #children = new Map<string, T>();
-  /** Children by the labels that the metric is summed by. */
   readonly #groups = new Map<string, T[]>();
   readonly #making: Making<T>;
 

@@ -73,7 +73,7 @@ export class RequestCounts {
 
 function outcomeOf({ outcome, errorCode }: Exchange): RowOutcome {
   if (errorCode === undefined) return outcome ?? 'ok';
-  // A request whose end could not be written had no fault until then.
+  // The request failed only as its end could not be written: until then it had no fault.
   if (outcome !== undefined) return outcome === 'ok' ? 'error' : outcome;
   return errorCode === 'client_closed' ? 'aborted' : 'refused';
 }

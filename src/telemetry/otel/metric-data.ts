@@ -80,7 +80,6 @@ function toMetric(
   }
 }
 
-/** The counts of the buckets, and then the sum, as OTLP has them. */
 function toBuckets({ value, ...point }: Point, { buckets }: Definition): HistogramMetricData['dataPoints'] {
   if (typeof value === 'number') return [];
   const counts = value.slice(0, buckets.length + 1);
