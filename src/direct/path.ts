@@ -31,7 +31,7 @@ import { fitsOneCall } from '../plan/one-call.ts';
 import { asksOtherWidth } from '../plan/one-width.ts';
 import { ParsingMemory } from '../plan/parsing-memory.ts';
 import { type Plan, translationFor, writeCall } from '../plan/planned-call.ts';
-import { oneSliceBytes, type Question, type QuestionReader } from '../plan/question.ts';
+import { oneSliceBytes, type Question, type QuestionReader, questionReaderOf } from '../plan/question.ts';
 import { mayHaveRole } from '../plan/roles.ts';
 import { isPlainRoute, routePlanOf } from '../plan/route-plan.ts';
 import { isInBackground } from '../plan/stored-work.ts';
@@ -55,7 +55,7 @@ export type Direct = (
 
 export function createDirect(deps: DirectDeps): Direct {
   const readers = new Map<Route, QuestionReader>();
-  for (const route of deps.routes) if (isPlainRoute(route)) readers.set(route, deps.pipeline.readerFor(route));
+  for (const route of deps.routes) if (isPlainRoute(route)) readers.set(route, questionReaderOf(route));
   return (exchange, route, modelFromPath, request, response, ended) => {
     const read = readers.get(route);
     if (read === undefined || exchange.clientApi !== undefined || exchange.trace !== undefined) return false;

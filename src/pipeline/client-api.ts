@@ -24,7 +24,7 @@ import { Unfit } from '../core/translation.ts';
 import { type Json, type JsonObject, writeJsonSliced } from '../lib/json/json-text.ts';
 import { headerValue } from '../lib/raw-headers.ts';
 import type { ParsingMemory } from '../plan/parsing-memory.ts';
-import type { Question, QuestionReader } from '../plan/question.ts';
+import { type Question, questionReaderOf } from '../plan/question.ts';
 import { hasVerb } from '../plan/route-plan.ts';
 import { usageIn } from '../plan/usage/usage-reader.ts';
 import { readParameters, toDocument } from './calls/wire-document.ts';
@@ -90,14 +90,13 @@ const readFor = "the limit for requests of another service's API";
 
 /** Converts a request to the operation's format; `asked` was validated against the mapping's fields. */
 export async function enter(
-  { mapping }: ApiEntry,
+  { mapping, canonical }: ApiEntry,
   asked: Question,
-  read: QuestionReader,
   memory: ParsingMemory,
   model: AskedModel,
 ): Promise<Entered> {
   const entrance = mapping.enter(await readParameters(asked.body, memory, readFor), model);
-  const question = await read(await writeJsonSliced(entrance.body));
+  const question = await questionReaderOf(canonical)(await writeJsonSliced(entrance.body));
   return { question: { ...question, words: entrance.words }, entrance };
 }
 

@@ -21,7 +21,6 @@ import { noQuery, type Query, queryOf, readQuery } from '../core/query.ts';
 import type { ApiEntry, Route } from '../core/route.ts';
 import type { ResolvedModel } from '../core/snapshot.ts';
 import type { Upload } from '../core/upload.ts';
-import { getOrMake } from '../lib/get-or-make.ts';
 import { findModel, isHidden, lookUp, type MayUseModel } from '../plan/find-model.ts';
 import { namesAgainIn } from '../plan/named-again.ts';
 import { namedObjectsIn } from '../plan/named-objects.ts';
@@ -32,11 +31,11 @@ import { nameAt, type Plan } from '../plan/planned-call.ts';
 import {
   checkShape,
   checkStandIn,
-  compileQuestionReader,
+  formReaderOf,
   modelFieldOf,
   type NamedModel,
   type Question,
-  type QuestionReader,
+  questionReaderOf,
   shapeIn,
   shapeSaidBy,
 } from '../plan/question.ts';
@@ -97,18 +96,13 @@ export interface Pipeline {
   ): Promise<void>;
   /** Serves a planned request from the point where it may be sent, or was: `first` is the outcome of the first call. */
   goOn(plan: Plan, response: ServerAnswer, settling: Settling, first: FirstCall): Promise<void>;
-  readerFor(route: Route): QuestionReader;
 }
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
   const { routes, admit, readBody, mayUseModel, checkOperation, spending, ledger } = deps;
-  const readerFor = readersOf(compileQuestionReader);
-  const formReaderFor = readersOf(({ form, ...route }) =>
-    compileQuestionReader({ ...route, required: form?.required ?? {} }),
-  );
   for (const route of routes) {
-    readerFor(route);
-    if (route.form !== undefined) formReaderFor(route);
+    questionReaderOf(route);
+    if (route.form !== undefined) formReaderOf(route);
   }
 
   function readQuestion(
@@ -121,7 +115,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     if (!Buffer.isBuffer(body)) return readUpload(exchange, route, body, modelFromPath !== undefined);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(body);
     checkShape(route, request.fields);
-    return readerFor(route)(body);
+    return questionReaderOf(route)(body);
   }
 
   /** Reads a form; what is captured are its fields, without the files. */
@@ -134,7 +128,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     exchange.upload = upload;
     const name = modelFieldOf(route);
     const modelPart = name === undefined ? undefined : { name, mayBeMissing };
-    const question = await readForm(upload, formReaderFor(route), modelPart);
+    const question = await readForm(upload, formReaderOf(route), modelPart);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(question.body);
     return question;
   }
@@ -176,12 +170,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const resolved = findModel(exchange, key, route, canonical, modelFromPath, mayUseModel);
     const unprefixed =
       mayHaveRole(route) && asksOtherWidth(canonical, resolved.model)
-        ? await withoutWidth(
-            canonical,
-            resolved.model,
-            readerFor(route.entry?.canonical ?? route),
-            new ParsingMemory(exchange.requestLease),
-          )
+        ? await withoutWidth(canonical, resolved.model, route, new ParsingMemory(exchange.requestLease))
         : canonical;
     exchange.shape ??= resolved.model.shape ?? shapeSaidBy(unprefixed);
     checkStandIn(unprefixed, resolved.model.acceptsMessages, exchange.shape);
@@ -189,14 +178,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     const question =
       roles === undefined || !mayHaveRole(route)
         ? unprefixed
-        : await withRole(
-            unprefixed,
-            resolved,
-            roles,
-            modelFromPath,
-            readerFor(route.entry?.canonical ?? route),
-            new ParsingMemory(exchange.requestLease),
-          );
+        : await withRole(unprefixed, resolved, roles, modelFromPath, route, new ParsingMemory(exchange.requestLease));
     const judging = othersIn(exchange, key, route, question, query.asked);
     const others = judging instanceof Promise ? await judging : judging;
     if (entered !== undefined && asked.mayNameOthers) await othersIn(exchange, key, called, asked, noQuery);
@@ -277,7 +259,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     modelFromPath: string | undefined,
   ): Promise<Entered> {
     const memory = new ParsingMemory(exchange.requestLease);
-    return enter(entry, asked, readerFor(entry.canonical), memory, {
+    return enter(entry, asked, memory, {
       upstreamNames() {
         const resolved = lookUp(exchange, key, route, asked, modelFromPath, mayUseModel);
         return resolved.model.targets.map((target) => nameAt(target, resolved));
@@ -326,7 +308,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
 
   function attemptPassing(plan: Plan): Promise<Answer> {
     const { exchange, route } = plan;
-    const answering = answerTo(plan, readerFor(route), deps);
+    const answering = answerTo(plan, deps);
     // Upstreams of a client API's own routes write errors in its format; other errors are converted.
     const isSaidSo = route.clientApi !== undefined || exchange.clientApi?.error === undefined;
     return isSaidSo ? answering : answering.then((answer) => errorAtClientApi(exchange, answer));
@@ -335,16 +317,10 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
   async function attemptAtClientApi(plan: Plan, { entrance }: Entered): Promise<Answer> {
     const { exchange } = plan;
     if (entrance.atOnce !== undefined) return answerAtOnce(exchange, entrance, entrance.atOnce);
-    return leave(
-      exchange,
-      entrance,
-      await answerTo(plan, readerFor(plan.route.entry?.canonical ?? plan.route), deps),
-      deps.answerPool,
-    );
+    return leave(exchange, entrance, await answerTo(plan, deps), deps.answerPool);
   }
 
   return {
-    readerFor,
     serve(exchange, route, modelFromPath, request, response, begun) {
       const settling = begun?.settling ?? new Settling(exchange, deps);
       const answering = ask(exchange, route, modelFromPath, request, response, settling, begun);
@@ -373,12 +349,6 @@ function queryFor({ query: grammar, streams }: Route, target: string): Asked {
 
 /** Stands for the body of a request without one. */
 const noBody = Buffer.from('{}');
-
-/** Compiles the reader of a route's requests once; custom routes change with the configuration. */
-function readersOf(compile: (route: Route) => QuestionReader): (route: Route) => QuestionReader {
-  const readers = new WeakMap<Route, QuestionReader>();
-  return (route) => getOrMake(readers, route, compile);
-}
 
 /** The model of a custom route whose path and body do not name it: a configured one, or that of a header. */
 function modelBesideBody({ own }: Route, headers: RequestHeaders): string | undefined {

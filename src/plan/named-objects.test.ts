@@ -8,9 +8,9 @@ import { GatewayError } from '../core/errors.ts';
 import { responses } from '../routes/openai.ts';
 import { type NamedObjects, namedObjectsIn } from './named-objects.ts';
 import { ParsingMemory } from './parsing-memory.ts';
-import { compileQuestionReader } from './question.ts';
+import { questionReaderOf } from './question.ts';
 
-const readQuestion = compileQuestionReader(responses);
+const readQuestion = questionReaderOf(responses);
 
 async function namedIn(input: readonly object[]): Promise<NamedObjects> {
   return namedObjectsIn(

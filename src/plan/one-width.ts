@@ -3,11 +3,12 @@
 import { Buffer } from 'node:buffer';
 import type { RoutePlan } from '../core/dispatch.ts';
 import { GatewayError } from '../core/errors.ts';
+import type { Route } from '../core/route.ts';
 import type { Model } from '../core/snapshot.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import { COMMA, QUOTE, SPACE } from '../lib/json/json-tokens.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
-import type { Question, QuestionReader } from './question.ts';
+import { canonicalReaderOf, type Question } from './question.ts';
 import { withOnly } from './route-plan.ts';
 
 const name = 'dimensions';
@@ -22,14 +23,14 @@ export function asksOtherWidth({ body, scan }: Question, { dimensions, matryoshk
 export async function withoutWidth(
   question: Question,
   { dimensions }: Model,
-  read: QuestionReader,
+  route: Route,
   memory: ParsingMemory,
 ): Promise<Question> {
   const { body, scan, words, role } = question;
   const field = scan.fields.get(name);
   if (field === undefined) return question;
   memory.takeBytes(body.length);
-  return { ...(await read(withoutMember(body, field))), words, role, onlyWidth: dimensions };
+  return { ...(await canonicalReaderOf(route)(withoutMember(body, field))), words, role, onlyWidth: dimensions };
 }
 
 /** The body without this member and one comma: the one before it, or the one after it for the first member. */

@@ -9,7 +9,7 @@ import { routes } from '../routes/index.ts';
 import { chat } from '../routes/openai.ts';
 import { namedObjectsIn } from './named-objects.ts';
 import { ParsingMemory } from './parsing-memory.ts';
-import { compileQuestionReader } from './question.ts';
+import { questionReaderOf } from './question.ts';
 
 const MiB = 1024 ** 2;
 
@@ -44,16 +44,14 @@ const values = Array.from({ length: 40_000 }, () => ({}));
 
 async function findNames(memory: MemoryLease): Promise<void> {
   const body = Buffer.from(JSON.stringify({ model: 'm', messages: values, file_id: {} }));
-  await namedObjectsIn(await compileQuestionReader(chat)(body), chat, new ParsingMemory(memory));
+  await namedObjectsIn(await questionReaderOf(chat)(body), chat, new ParsingMemory(memory));
 }
 
 async function enterAtClientApi(memory: MemoryLease): Promise<void> {
   const route = routes.find(({ path }) => path === '/v2/embed') ?? assert.fail();
   const { entry = assert.fail() } = route;
-  const asked = await compileQuestionReader(route)(
-    Buffer.from(JSON.stringify({ model: 'm', texts: ['x'], more: values })),
-  );
-  await enter(entry, asked, compileQuestionReader(entry.canonical), new ParsingMemory(memory), {
+  const asked = await questionReaderOf(route)(Buffer.from(JSON.stringify({ model: 'm', texts: ['x'], more: values })));
+  await enter(entry, asked, new ParsingMemory(memory), {
     upstreamNames: () => [],
   });
 }

@@ -9,6 +9,7 @@ import { modelFields } from '../core/model-fields.ts';
 import type { Route } from '../core/route.ts';
 import type { TextRole } from '../core/snapshot.ts';
 import { type ApiWords, type RerankShape, rerankShapes } from '../core/translation.ts';
+import { getOrMake } from '../lib/get-or-make.ts';
 import type { JsonSpan } from '../lib/json/json-elements.ts';
 import {
   compileWatchedKeys,
@@ -83,8 +84,28 @@ export { oneSliceBytes };
 
 export type QuestionReader = (body: Buffer) => Question | Promise<Question>;
 
-/** Compiles the reader of request bodies from everything that depends only on the route. */
-export function compileQuestionReader(route: Route): QuestionReader {
+const readers = new WeakMap<Route, QuestionReader>();
+const formReaders = new WeakMap<Route, QuestionReader>();
+
+/** The reader of a route's request bodies, compiled once. */
+export function questionReaderOf(route: Route): QuestionReader {
+  return getOrMake(readers, route, compileQuestionReader);
+}
+
+/** The reader of bodies in the operation's own format, to which requests of a client API are converted. */
+export function canonicalReaderOf(route: Route): QuestionReader {
+  return questionReaderOf(route.entry?.canonical ?? route);
+}
+
+/** The reader of the fields that a route's requests have as a form, compiled once. */
+export function formReaderOf(route: Route): QuestionReader {
+  return getOrMake(formReaders, route, ({ form, ...others }) =>
+    compileQuestionReader({ ...others, required: form?.required ?? {} }),
+  );
+}
+
+/** Compiles everything that depends only on the route. */
+function compileQuestionReader(route: Route): QuestionReader {
   const required = Object.entries(route.required).map(([name, kinds]) => compileField(name, kinds, route));
   const optional = Object.entries(route.optional).map(([name, kinds]) => compileField(name, kinds, route));
   const standIns = new Map(

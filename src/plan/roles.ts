@@ -9,7 +9,7 @@ import { QUOTE } from '../lib/json/json-tokens.ts';
 import { JsonWalk } from '../lib/json/json-walk.ts';
 import { isSliceOver, nextSlice } from '../lib/time-slices.ts';
 import type { ParsingMemory } from './parsing-memory.ts';
-import { modelNameOf, type Question, type QuestionReader } from './question.ts';
+import { canonicalReaderOf, modelNameOf, type Question } from './question.ts';
 
 /** Fields of several services that say what a text is used for. */
 const roleFields: ReadonlySet<string> = new Set(['input_type', 'task', 'task_type', 'prompt_name']);
@@ -35,7 +35,7 @@ export async function withRole(
   { model, id }: ResolvedModel,
   roles: RolePrefixes,
   modelFromPath: string | undefined,
-  read: QuestionReader,
+  route: Route,
   memory: ParsingMemory,
 ): Promise<Question> {
   const { kept, said } = await membersOf(question.body);
@@ -46,7 +46,7 @@ export async function withRole(
   const hasInput = kept.some(([field]) => field === 'input');
   if (role === undefined || prefix === undefined || !hasInput) return question;
   const body = await written(kept, prefix, role, memory);
-  return { ...(await read(body)), words: question.words, role, onlyWidth: question.onlyWidth };
+  return { ...(await canonicalReaderOf(route)(body)), words: question.words, role, onlyWidth: question.onlyWidth };
 }
 
 const roleOfWords = (words: ApiWords | undefined): TextRole | undefined => roleIn(words?.purpose);

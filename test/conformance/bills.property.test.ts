@@ -10,7 +10,7 @@ import type { Candidate } from '../../src/core/dispatch.ts';
 import { Exchange } from '../../src/core/exchange.ts';
 import type { Route } from '../../src/core/route.ts';
 import type { Snapshot, Target } from '../../src/core/snapshot.ts';
-import { compileQuestionReader } from '../../src/plan/question.ts';
+import { questionReaderOf } from '../../src/plan/question.ts';
 import { estimateOf } from '../../src/plan/usage/request-estimate.ts';
 import { createUsageObserver } from '../../src/plan/usage/usage.ts';
 import { routes } from '../../src/routes/index.ts';
@@ -52,7 +52,7 @@ const nothing: Price = {
 
 async function estimateFor({ body }: Served, route: Route): Promise<RequestEstimate> {
   const tiers = [[{ target: { defaults: {} } as Target, offer: { path: '/' }, lifted: false } as Candidate]];
-  const question = await compileQuestionReader(route)(Buffer.from(JSON.stringify(body)));
+  const question = await questionReaderOf(route)(Buffer.from(JSON.stringify(body)));
   return estimateOf(question, route, { tiers, model });
 }
 

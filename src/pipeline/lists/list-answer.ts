@@ -15,7 +15,7 @@ import { isJsonObject, parseJsonSliced, writeJsonSliced } from '../../lib/json/j
 import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameAt, type Plan } from '../../plan/planned-call.ts';
-import { fieldIn, type QuestionReader } from '../../plan/question.ts';
+import { fieldIn } from '../../plan/question.ts';
 import { withOnly } from '../../plan/route-plan.ts';
 import { listIn } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
@@ -58,8 +58,8 @@ export function missingOf(
 }
 
 /** Answers a list: unchanged where possible, else in parts. Copies it to the model's shadow, if there is one. */
-export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Promise<Answer> {
-  const answering = answerFrom(plan, read, deps);
+export function answerTo(plan: Plan, deps: ListDeps): Promise<Answer> {
+  const answering = answerFrom(plan, deps);
   // A request that names other models is not copied: these were authorised for this model only.
   return plan.resolved.model.shadow === undefined || plan.others !== undefined
     ? answering
@@ -67,11 +67,11 @@ export function answerTo(plan: Plan, read: QuestionReader, deps: ListDeps): Prom
 }
 
 /** Answers a list without copying it to a shadow. */
-export function answerFrom(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
-  return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, read, deps);
+export function answerFrom(plan: Plan, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
+  return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, deps);
 }
 
-async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
+async function answerInParts(plan: Plan, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   const { exchange, question, route, resolved, routePlan } = plan;
   const list = listIn(question, route);
   if (list === undefined) return attempt(plan, deps);
@@ -94,8 +94,8 @@ async function answerInParts(plan: Plan, read: QuestionReader, deps: Omit<ListDe
       freshness: freshnessIn(plan.clientHeaders),
       deadlineMs: plan.deadlineMs,
       asOne: (fits) => attempt(fits === undefined ? plan : { ...plan, routePlan: withOnly(routePlan, fits) }, deps),
-      ask: (part) => new PartCall(plan, part, read, partDeps),
-      askForSeveral: (part) => new PartCall(plan, part, read, { ...deps, isForSeveral: true }),
+      ask: (part) => new PartCall(plan, part, partDeps),
+      askForSeveral: (part) => new PartCall(plan, part, { ...deps, isForSeveral: true }),
       share: sharesOf,
       owes: (part) => void owed.push(part),
     });

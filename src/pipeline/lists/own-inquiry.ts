@@ -17,7 +17,7 @@ import type { Snapshot } from '../../core/snapshot.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createId } from '../../lib/ids.ts';
 import { unknownModel } from '../../plan/find-model.ts';
-import { compileQuestionReader } from '../../plan/question.ts';
+import { questionReaderOf } from '../../plan/question.ts';
 import { routePlanOf, withOnly } from '../../plan/route-plan.ts';
 import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { answerFrom, type ListDeps } from './list-answer.ts';
@@ -36,13 +36,10 @@ const headers: ReadonlyMap<string, string> = new Map([['cache-control', 'no-stor
 const mostAnswerBytes = 64 * 1024 * 1024;
 
 export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
-  const readers = new Map(deps.routes.map((route) => [route, compileQuestionReader(route)]));
-
   async function ask(exchange: Exchange, route: Route, { model, body, only }: OwnInquiry, settling: Settling) {
     const resolved = exchange.snapshot.models.resolve(model);
-    const read = readers.get(route);
-    if (resolved === undefined || read === undefined) throw unknownModel(model);
-    const question = await read(body);
+    if (resolved === undefined) throw unknownModel(model);
+    const question = await questionReaderOf(route)(body);
     const open = routePlanOf(resolved, route);
     const routePlan = only === undefined ? open : withOnly(open, ({ target }) => isSame(target, only));
     exchange.estimate = await estimateOf(question, route, routePlan);
@@ -60,7 +57,6 @@ export function createOwnInquiry(deps: OwnInquiryDeps): AskForOurselves {
         records: undefined,
         inBackground: false,
       },
-      read,
       deps,
     );
     return readAll(exchange, answer, settling);

@@ -22,7 +22,7 @@ import { Unfit } from '../../core/translation.ts';
 import { headerValue } from '../../lib/raw-headers.ts';
 import { estimateWith, type OtherModel, otherModelsIn } from '../../plan/other-models.ts';
 import { type Judged, NoFreeSlot, type Plan } from '../../plan/planned-call.ts';
-import type { Question, QuestionReader } from '../../plan/question.ts';
+import { canonicalReaderOf, type Question } from '../../plan/question.ts';
 import { withOnly } from '../../plan/route-plan.ts';
 import { clientHeadersWithout } from '../../plan/upstream-head.ts';
 import { estimateOf } from '../../plan/usage/request-estimate.ts';
@@ -58,12 +58,12 @@ export class PartCall implements PartWork {
   /** The last checked answer, and its bytes. */
   #judged: { readonly answer: Answer; readonly bytes: Buffer } | undefined = undefined;
 
-  constructor(plan: Plan, part: Part, read: QuestionReader, deps: PartDeps) {
+  constructor(plan: Plan, part: Part, deps: PartDeps) {
     this.#plan = plan;
     this.#part = part;
     this.#deps = deps;
     this.#exchange = exchangeFor(plan.exchange);
-    this.outcome = this.#run(read);
+    this.outcome = this.#run();
   }
 
   finish(): void {
@@ -88,10 +88,10 @@ export class PartCall implements PartWork {
     client.work?.clientLeft();
   }
 
-  async #run(read: QuestionReader): Promise<PartOutcome> {
+  async #run(): Promise<PartOutcome> {
     const { exchange: whole, route, question: asked, routePlan: open, others: named, resolved } = this.#plan;
     const exchange = this.#exchange;
-    const question = { ...(await read(this.#part.body)), words: asked.words };
+    const question = { ...(await canonicalReaderOf(route)(this.#part.body)), words: asked.words };
     const routePlan = withOnly(open, (candidate) => this.#part.fits(candidate));
     const others = named && (await sameIn(question, route, named));
     const estimate = await estimateOf(question, route, routePlan);

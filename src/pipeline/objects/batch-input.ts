@@ -14,7 +14,6 @@ import { replaceSpans } from '../../lib/json/json-scan.ts';
 import { type Line, LineReader } from '../../lib/lines.ts';
 import { PatchedBytes, type Patches } from '../../lib/patched-bytes.ts';
 import { isSliceOver, nextSlice } from '../../lib/time-slices.ts';
-import { compileQuestionReader, type QuestionReader } from '../../plan/question.ts';
 import { addEstimate, sureToolsOf } from './batch-count.ts';
 import { customIdIn, readBatchLine } from './batch-line.ts';
 import { type BatchAsker, type JudgedRequest, judgeRequest, type RequestJudge } from './batch-request.ts';
@@ -40,14 +39,9 @@ const freeBytes = 1024 ** 2;
 export type BatchInputJudge = (upload: Upload, file: FormPart, asker: BatchAsker) => Promise<JudgedFile>;
 
 export function createBatchInputJudge(deps: BatchInputDeps): BatchInputJudge {
-  const readers = new Map<Route, QuestionReader>();
-  for (const route of deps.lineRoutes.values()) {
-    if (!readers.has(route)) readers.set(route, compileQuestionReader(route));
-  }
-
   return async (upload, file, asker) => {
     if (file.end - file.start > mostBytes) throw tooManyBytes();
-    const reading = new InputReading(deps, readers, asker);
+    const reading = new InputReading(deps, asker);
     const reader = new LineReader(asker.exchange.snapshot.server.bodyLimitBytes);
     const memory = asker.exchange.requestLease;
     const ownBytes = memory?.bytes ?? 0;
@@ -95,7 +89,6 @@ interface First {
 
 class InputReading {
   readonly #deps: BatchInputDeps;
-  readonly #readers: ReadonlyMap<Route, QuestionReader>;
   readonly #asker: BatchAsker;
   readonly #ids = new Set<string>();
   readonly #starts: number[] = [];
@@ -104,9 +97,8 @@ class InputReading {
   #estimate: RequestEstimate = forNothing;
   #lines = 0;
 
-  constructor(deps: BatchInputDeps, readers: ReadonlyMap<Route, QuestionReader>, asker: BatchAsker) {
+  constructor(deps: BatchInputDeps, asker: BatchAsker) {
     this.#deps = deps;
-    this.#readers = readers;
     this.#asker = asker;
   }
 
@@ -152,15 +144,7 @@ class InputReading {
     }
     this.#ids.add(id);
     const route = this.#routeAt(line.url);
-    const read = this.#readers.get(route);
-    if (read === undefined) throw new TypeError(`${route.path} was not compiled`);
-    const asked = await judgeRequest(
-      bytes.subarray(line.body.start, line.body.end),
-      route,
-      read,
-      this.#asker,
-      this.#deps,
-    );
+    const asked = await judgeRequest(bytes.subarray(line.body.start, line.body.end), route, this.#asker, this.#deps);
     this.#compare(asked, route, line.url);
     const { span } = asked;
     if (span !== undefined) {

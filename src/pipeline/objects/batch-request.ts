@@ -14,7 +14,7 @@ import { namedObjectsIn } from '../../plan/named-objects.ts';
 import { otherModelsIn, refusedModel } from '../../plan/other-models.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameAt } from '../../plan/planned-call.ts';
-import { checkStandIn, modelNameOf, type Question, type QuestionReader } from '../../plan/question.ts';
+import { checkStandIn, modelNameOf, type Question, questionReaderOf } from '../../plan/question.ts';
 import { routePlanOf } from '../../plan/route-plan.ts';
 import { estimateOf } from '../../plan/usage/request-estimate.ts';
 import { locationOf, type ObjectLocation, routePlanAt } from './object-location.ts';
@@ -42,11 +42,10 @@ export interface JudgedRequest {
 export async function judgeRequest(
   body: Buffer,
   route: Route,
-  read: QuestionReader,
   { exchange, key, location }: BatchAsker,
   { objects, mayUseModel }: RequestJudge,
 ): Promise<JudgedRequest> {
-  const question = await read(body);
+  const question = await questionReaderOf(route)(body);
   const { snapshot } = exchange;
   const name = modelNameOf(question);
   if (name === undefined) throw missingField('model', 'a string');

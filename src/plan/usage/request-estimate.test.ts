@@ -9,7 +9,7 @@ import type { Route } from '../../core/route.ts';
 import type { Target } from '../../core/snapshot.ts';
 import { type Json, JsonNumber } from '../../lib/json/json-text.ts';
 import { routes } from '../../routes/index.ts';
-import { compileQuestionReader } from '../question.ts';
+import { questionReaderOf } from '../question.ts';
 import { estimateOf } from './request-estimate.ts';
 
 function routeOf(path: string): Route {
@@ -37,7 +37,7 @@ async function estimateOfModel(
   });
   const route = routeOf(path);
   const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
-  return estimateOf(await compileQuestionReader(route)(bytes), route, { tiers: [tier], model });
+  return estimateOf(await questionReaderOf(route)(bytes), route, { tiers: [tier], model });
 }
 
 test('counts the items of a list input, and one item for any other input', async () => {
