@@ -18,7 +18,7 @@ const stderr = (line: string): void => void process.stderr.write(`${withMasks(li
 
 /** A reader that closes early, such as `head`, is no fault: the command continues silently. */
 const unread = new AbortController();
-/** A gateway serves without its first lines, as its log waits for space; of a command, the result is lost. */
+/** If the output cannot be written, a gateway serves all the same, as its log waits for space; a command's result would be lost. */
 let serves = false;
 process.stderr.on('error', () => undefined);
 process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -27,7 +27,7 @@ process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
   if (code !== 'EPIPE' && !serves) process.exit(1);
 });
 
-/** Our modules are ES modules where importers say: resolving 600 on the disk took a quarter of a command's CPU. */
+/** Our modules have relative paths with extensions: looking up 600 of them on the disk took a quarter of a command's CPU. */
 const here = new URL('.', import.meta.url).href;
 const format = import.meta.url.endsWith('.ts') ? 'module-typescript' : 'module';
 registerHooks({
@@ -39,7 +39,7 @@ registerHooks({
 });
 
 process.exitCode = await main(process.argv.slice(2));
-// A gateway has ended everything that counts: it does not wait for an export of telemetry that nobody answers. Its faults wait for their reader.
+// A gateway that ended well does not wait for a telemetry export without an answer. After a fault, the end waits until its text is written.
 if (serves && process.exitCode === 0) process.exit();
 
 async function main(argv: readonly string[]): Promise<ExitCode> {
@@ -56,7 +56,7 @@ async function main(argv: readonly string[]): Promise<ExitCode> {
 
 async function run(name: CommandName, args: readonly string[]): Promise<ExitCode> {
   serves = name === 'serve';
-  // Loading takes a second on a busy machine, in which a reload would end the process. What it asks for is not read yet.
+  // Loading takes a second on a busy machine. A reload signal would end the process meanwhile, and there is nothing to reload yet.
   for (const signal of serves ? (['SIGHUP', 'SIGUSR2'] as const) : []) process.on(signal, () => undefined);
   const command = await loadCommand(name);
   if (args.includes('--help') || args.includes('-h')) {
