@@ -91,7 +91,7 @@ function partsOf(files: readonly string[]): Part[] {
   return parts;
 }
 
-/** Makes the folder for temporary files, in memory: hundreds of stores are synced, which takes long on a disk and tests nothing more. */
+/** Makes the folder for temporary files, in memory if possible: hundreds of stores are synced, which takes long on a disk and tests nothing more. */
 function makeTemporary(): string {
   const { bavail, bsize } = existsSync(memory.directory) ? statfsSync(memory.directory) : { bavail: 0, bsize: 0 };
   const base = bavail * bsize >= memory.leastBytes ? memory.directory : tmpdir();

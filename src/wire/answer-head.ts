@@ -106,7 +106,7 @@ export class AnswerMemo {
     if (span === undefined) return;
     const before = Buffer.from(bytes.subarray(0, span.start));
     const behind = Buffer.from(bytes.subarray(span.end, endsAt));
-    // If the length begins with a zero, a head with the same bytes around another length would be taken for a copy of this one.
+    // A head whose length begins with a zero is not kept: its copies would have the length without the zero.
     if (lengthBetween(before, behind, bytes, endsAt) !== undefined) this.#known = { head, before, behind };
   }
 }

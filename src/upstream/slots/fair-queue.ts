@@ -161,7 +161,7 @@ export class FairQueue<E extends WaitingCall> {
     key.entries.delete(entry);
     project.size -= 1;
     this.size -= 1;
-    // An empty queue owes nobody a turn.
+    // Once the queue is empty, no flow is behind another.
     if (this.size === 0) this.#projects = new Ring();
   }
 }
