@@ -49,7 +49,6 @@ interface CallOptions {
   readonly signal: AbortSignal;
   /** A key to use instead of the console's own; sent once and not stored. */
   readonly key: string | undefined;
-  /** Called with each event of a stream. */
   readonly onEvent?: ((event: unknown) => void) | undefined;
 }
 
@@ -229,7 +228,6 @@ export const isStopped = (error: unknown): boolean => error instanceof DOMExcept
 
 export const wasSignedOut = (error: unknown): boolean => error instanceof ApiError && error.code === 'sign_in_needed';
 
-/** A part of the time of a call. */
 interface Span {
   readonly name: 'upstream' | 'gateway' | 'rest';
   readonly title: string;

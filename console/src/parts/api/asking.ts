@@ -18,7 +18,6 @@ type Given<Name extends string, Part> = [Part] extends [undefined]
 
 type GivenBody<Part> = undefined extends Part ? { readonly body?: Part } : { readonly body: Part };
 
-/** The parameters of the path and the query. */
 export type AddressParts<K extends EndpointKey> = Given<'params', PartOf<K, 'params'>> &
   Given<'query', PartOf<K, 'query'>>;
 

@@ -319,7 +319,6 @@ function readJson(text: string): unknown {
   }
 }
 
-/** The text as indented JSON; unchanged if it is no JSON. */
 function toReadable(text: string): string {
   if (text === '') return '(empty)';
   const json = readJson(text);

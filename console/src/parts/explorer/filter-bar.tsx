@@ -253,7 +253,6 @@ function named(list: Names['keys']): { value: string; label: string }[] {
   return [...byId].map(([value, name]) => ({ value, label: isUnique(name) ? name : `${name} (${value})` }));
 }
 
-/** The label and an example of free text. */
 const freeWords: Readonly<Partial<Record<Field, Pick<FreeTextProps, 'unwanted' | 'example'>>>> = {
   status: { unwanted: /\D/g, example: '502' },
   minDurationMs: { unwanted: /\D/g, example: '500' },

@@ -126,7 +126,6 @@ export function toSeriesQuery(filters: Filters, nowMs: number) {
   };
 }
 
-/** Whether an error code is the status of an upstream. */
 const isStatus = (code: string | undefined): boolean => code !== undefined && /^\d{3}$/.test(code);
 
 /** The queries for rows: one for each ledger outcome; the caller merges their rows. */

@@ -9,7 +9,6 @@ type Try = LedgerDetail['tries'][number];
 
 interface OutcomeLook {
   readonly label: string;
-  /** The state for `StatusBadge`. */
   readonly state: 'ok' | 'error' | 'warning' | 'left' | 'unknown';
 }
 

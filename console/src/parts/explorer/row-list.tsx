@@ -251,7 +251,6 @@ const Note = ({ children }: { readonly children: string }) =>
     </div>
   );
 
-/** Shows the billed usage, as short as possible. */
 function UsageOf({ row }: { readonly row: LedgerRow }) {
   const { billedInputTokens, billedOutputTokens, billedSearchUnits, isEstimated } = row;
   const parts = [

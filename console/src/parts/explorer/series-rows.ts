@@ -75,7 +75,6 @@ export function ratesOf(points: Points, count: Count, spans: readonly number[], 
   return points[count].map((value, at) => (value * unit.ms) / (spans[at] ?? unit.ms));
 }
 
-/** A part as a share of the whole; null if the whole is 0. */
 export const shareAt = (part: number | undefined, whole: number | undefined): number | null =>
   part === undefined || whole === undefined || whole === 0 ? null : part / whole;
 
@@ -95,7 +94,6 @@ export interface NamedLine {
   readonly line: SeriesLine;
 }
 
-/** The lines of a split, each with its name and a colour. */
 export function toNamedLines(
   lines: readonly SeriesLine[],
   by: readonly Dimension[],

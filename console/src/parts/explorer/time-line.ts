@@ -6,7 +6,6 @@ import { describeTry, isAnswered } from './request-words.ts';
 interface TimeLineRow {
   readonly id: string;
   readonly name: string;
-  /** The result of the call, in words. */
   readonly words: string;
   readonly tone: 'good' | 'bad' | 'quiet';
   readonly fromMs: number;

@@ -14,7 +14,6 @@ export const trafficColumns = [
   { title: cost, w: 78 },
 ].map((column) => ({ ...column, ta: 'right' as const, isSortable: true }));
 
-/** The API's sort order for each of the columns. */
 export const trafficSorts = { [requests]: 'requests', [p95]: 'p95', [cost]: 'cost' } as const;
 
 /** The traffic as cells, one for each column; a dash where there was none. */

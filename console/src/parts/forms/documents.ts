@@ -41,7 +41,6 @@ export interface FormField extends FieldWords, Omit<DocumentField, 'items'> {
   readonly max?: number;
   /** The step of a number. Default: whole numbers only. */
   readonly step?: number;
-  /** The separators of a list of texts. */
   readonly splitChars?: string[];
   /** A further path whose errors are shown at this field, such as that of the whole section. */
   readonly faultAt?: string;

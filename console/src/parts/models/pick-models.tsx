@@ -149,7 +149,6 @@ type Amounts = Readonly<Partial<Record<PriceUnit, string>>>;
 interface Completed extends Required<Chosen> {
   /** Whether the operations are those of the list or by the name, and not chosen. */
   readonly isGuessed: boolean;
-  /** The model's list price. */
   readonly price: UpstreamModels['items'][number]['price'];
 }
 
@@ -224,7 +223,6 @@ interface PriceOfProps {
   onChange(more: Partial<Chosen>): void;
 }
 
-/** Shows the list price if there is one; else asks for one. */
 function PriceOf({ one, onChange }: PriceOfProps) {
   if (one.price !== null) return <Remark>{`${priceInWords(one.price)}. ${sourceInWords(one.price)}`}</Remark>;
   const units = unitsOf(one.operations);

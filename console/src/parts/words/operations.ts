@@ -4,7 +4,6 @@ import { byOperation, canBeShown, type Operation, operationRows, operations } fr
 
 export const operationWords = byOperation((operation) => operationRows[operation].words.all);
 
-/** The label of one request. */
 export const requestWords = byOperation((operation) => operationRows[operation].words.one);
 
 export const operationChoices = operations.map((value) => ({ value, label: operationWords[value] }));

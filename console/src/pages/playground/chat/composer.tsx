@@ -119,7 +119,6 @@ interface FacesProps {
   readonly onRemove?: (picture: Picture) => void;
 }
 
-/** Shows small images in a row. */
 export function Faces({ pictures, onRemove }: FacesProps) {
   if (pictures.length === 0) return null;
   return (

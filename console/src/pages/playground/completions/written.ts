@@ -6,7 +6,6 @@ export interface Written {
   /** One text for each choice. */
   readonly texts: readonly string[];
   readonly reasons: readonly (string | undefined)[];
-  /** The number of pieces with text. */
   readonly pieces: number;
 }
 

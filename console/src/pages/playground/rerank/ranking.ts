@@ -28,7 +28,6 @@ export const unranked = (documents: readonly unknown[]): Ranking => ({
   isRanked: false,
 });
 
-/** The ranking in an answer; undefined if it contains none. */
 export function toRanking(answer: Answer | undefined): Ranking | undefined {
   if (answer === undefined || answer.ending !== 'answered') return undefined;
   const sent = readList(answer.call.body, 'documents');

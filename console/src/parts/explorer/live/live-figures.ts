@@ -78,6 +78,5 @@ const outcomesOf: Readonly<Record<string, readonly (keyof LiveSample['byOutcome'
   cancelled: ['aborted'],
 };
 
-/** The number of requests of a sample with this result. */
 export const resultOf = ({ byOutcome }: LiveSample, result: string): number =>
   (outcomesOf[result] ?? []).reduce((sum, outcome) => sum + (byOutcome[outcome] ?? 0), 0);
