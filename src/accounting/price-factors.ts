@@ -79,7 +79,6 @@ const times = (one: number, other: number): number => {
   return one === oneFactor ? other : Number((BigInt(one) * BigInt(other) + BigInt(oneFactor) - 1n) / BigInt(oneFactor));
 };
 
-/** The number of hosted tool calls of each kind. */
 type Calls = Readonly<Record<string, number>>;
 
 /** The number of tool calls that the answer reports; the upper bound where an answer broke off without a report. */

@@ -250,7 +250,6 @@ class FileJournal implements Journal {
     this.#limitWait();
   }
 
-  /** Limits the wait for a segment, which a thread prepares. */
   #limitWait(): void {
     const waitMs = this.#waitMs;
     const waiting = this.#waiting();

@@ -67,7 +67,6 @@ export class LocalLimits<Reply = never> {
   }
 }
 
-/** A limiter that counts in this process only. */
 export class MemoryLimiter extends LocalLimits {
   reserve(holders: readonly Holder[], amounts: Amounts): Taken | Refused {
     return this.decideHere(this.counters.plan(holders, this.nowMs()), amounts);

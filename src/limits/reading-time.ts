@@ -76,7 +76,6 @@ export class TickBatches<Asked> {
   }
 }
 
-/** Waits for a promise; rejects after the time. */
 export async function within<T>(promise: Promise<T>, ms: number): Promise<T> {
   const late = Promise.withResolvers<never>();
   const time = new ReadingTime(ms, () => late.reject(new Error(`no answer within ${Math.round(ms)} ms`)));

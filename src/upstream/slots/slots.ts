@@ -10,7 +10,6 @@ import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. Exactly one of the two methods is called, once, unless the call is withdrawn. Neither may throw. */
 export interface SlotWaiter extends WaitingCall {
-  /** The call has a slot now. */
   entered(): void;
   timedOut(): void;
 }
@@ -303,7 +302,6 @@ export class Slots {
     this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
   }
 
-  /** Ends waits that took too long. */
   lookAtQueue(): void {
     this.#timer = undefined;
     const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
