@@ -68,7 +68,7 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
 
     async list() {
       const rows = await db.selectFrom('keys').selectAll().orderBy('created_at').orderBy('id').execute();
-      return inBackground.timeSliced(toStoredKeys(rows));
+      return inBackground.inSlices(rows, toStoredKey);
     },
 
     create: (key, actor = defaultActor) =>
@@ -76,7 +76,8 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         const row = toKeyRow(key.id ?? createKeyId(), key, clock.nowMs());
         await refuseKnown(transaction, key.digest);
         const isNew = (await insertNew(transaction, 'keys', [row])) === 1;
-        if (!isNew) throw (await take(transaction, row.id)) ? knownId() : knownSecret();
+        if (!isNew && (await take(transaction, row.id))) throw new StoreError('A key with this ID is there already.');
+        if (!isNew) throw knownSecret();
         await trace(toTrace('key.create', undefined, row));
         return toStoredKey(row);
       }),
@@ -150,15 +151,6 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
   };
 }
 
-function* toStoredKeys(rows: readonly KeyRow[]): Generator<undefined, StoredKey[], undefined> {
-  const keys: StoredKey[] = [];
-  for (const row of rows) {
-    yield;
-    keys.push(toStoredKey(row));
-  }
-  return keys;
-}
-
 /** Reads a key's row and locks it until the transaction ends. In every database, an update that changes nothing locks the row. */
 function take(transaction: Transaction<Schema>, id: string): Promise<KeyRow | undefined> {
   return transaction
@@ -186,8 +178,7 @@ async function apply(
 
 /** Refuses a secret that any key has or had: a former secret stays with its key, even after the rotation. */
 async function refuseKnown(transaction: Transaction<Schema>, digest: string): Promise<void> {
-  const known = await findHolder(transaction, digest);
-  if (known !== undefined) throw knownSecret();
+  if ((await findHolder(transaction, digest)) !== undefined) throw knownSecret();
 }
 
 function findHolder(db: Kysely<Schema>, digest: string): Promise<Pick<KeyRow, 'id' | 'digest'> | undefined> {
@@ -198,13 +189,7 @@ function findHolder(db: Kysely<Schema>, digest: string): Promise<Pick<KeyRow, 'i
     .executeTakeFirst();
 }
 
-function knownSecret(): StoreError {
-  return new StoreError('A key with this secret is there already.');
-}
-
-function knownId(): StoreError {
-  return new StoreError('A key with this ID is there already.');
-}
+const knownSecret = () => new StoreError('A key with this secret is there already.');
 
 function toTrace(action: string, before: KeyRow | undefined, after: KeyRow): Trace {
   return {
@@ -270,8 +255,7 @@ function toTerms(row: KeyRow): KeyTerms {
   return {
     models: wanted(readTexts(row.models), id, 'models'),
     // Operations that only another version knows are left out, as this version cannot serve them.
-    operations:
-      row.operations === null ? undefined : wanted(readTexts(row.operations), id, 'operations').filter(isOperation),
+    operations: row.operations === null ? undefined : known(wanted(readTexts(row.operations), id, 'operations')),
     addresses: row.addresses === null ? undefined : wanted(readTexts(row.addresses), id, 'addresses'),
     project: row.project ?? undefined,
     caps: wanted(readCaps(row.caps), id, 'caps'),
@@ -292,6 +276,4 @@ function wanted<T>(value: T | undefined, id: string, field: string): T {
   return value;
 }
 
-function isOperation(text: string): text is Operation {
-  return oneOf(operations, text) !== undefined;
-}
+const known = (texts: readonly string[]): Operation[] => texts.flatMap((text) => oneOf(operations, text) ?? []);

@@ -58,18 +58,9 @@ async function addAuditEntry(
   nowMs: number,
   { actor, action, subject, before, after }: Omit<AuditEntry, 'id' | 'atMs'>,
 ): Promise<void> {
-  await db
-    .insertInto('audit')
-    .values({
-      id: createId(nowMs),
-      at: nowMs,
-      actor,
-      action,
-      subject,
-      before: toText(before),
-      after: toText(after),
-    })
-    .execute();
+  const values = { before: toText(before), after: toText(after) };
+  const row = { id: createId(nowMs), at: nowMs, actor, action, subject, ...values };
+  await db.insertInto('audit').values(row).execute();
 }
 
 async function addChange(

@@ -82,20 +82,27 @@ export function createResourceStore({ db, clock, recorder, changes }: ResourceSt
     const change = await changes.latest();
     if (known.length === 0) return { resources: await readEach(), change };
     const heads = await inOrder().select(['kind', 'id', 'version', 'created_at', 'updated_at']).execute();
-    const found = await inBackground.timeSliced(matching(heads, known));
-    const changed = [...found].flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
+    const byName = new Map(known.map((resource) => [feedNameOf(resource), resource]));
+    const found = await inBackground.inSlices(heads, (head) => {
+      const one = byName.get(feedNameOf(head));
+      return [head, one !== undefined && isSame(head, one) ? one : undefined] as const;
+    });
+    const changed = found.flatMap(([head, resource]) => (resource === undefined ? [head.id] : []));
     if (changed.length > mostByName) return { resources: await readEach(), change };
     const rows =
       changed.length === 0 ? [] : await db.selectFrom('resources').selectAll().where('id', 'in', changed).execute();
     const fresh = new Map(rows.map((row) => [feedNameOf(row), row]));
-    const resources = [...found].flatMap(([head, resource]) => {
+    const resources = found.flatMap(([head, resource]) => {
       const row = resource === undefined ? fresh.get(feedNameOf(head)) : undefined;
       return resource ?? (row === undefined ? [] : (toResource(row) ?? []));
     });
     return { resources, change };
   }
 
-  const readEach = async () => inBackground.timeSliced(toResources(await inOrder().selectAll().execute()));
+  async function readEach(): Promise<Resource[]> {
+    const rows = await inOrder().selectAll().execute();
+    return (await inBackground.inSlices(rows, toResource)).filter((one) => one !== undefined);
+  }
 
   return {
     list() {
@@ -179,30 +186,6 @@ const isSame = ({ version, created_at, updated_at }: ResourceHead, one: Resource
 function isBefore(one: Resource, other: Resource): boolean {
   if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs < other.createdAtMs;
   return one.kind === other.kind ? one.id < other.id : one.kind < other.kind;
-}
-
-function* matching(
-  heads: readonly ResourceHead[],
-  known: readonly Resource[],
-): Generator<undefined, Map<ResourceHead, Resource | undefined>, undefined> {
-  const byName = new Map(known.map((resource) => [feedNameOf(resource), resource]));
-  const found = new Map<ResourceHead, Resource | undefined>();
-  for (const head of heads) {
-    yield;
-    const one = byName.get(feedNameOf(head));
-    found.set(head, one !== undefined && isSame(head, one) ? one : undefined);
-  }
-  return found;
-}
-
-function* toResources(rows: readonly ResourceRow[]): Generator<undefined, Resource[], undefined> {
-  const resources: Resource[] = [];
-  for (const row of rows) {
-    yield;
-    const resource = toResource(row);
-    if (resource !== undefined) resources.push(resource);
-  }
-  return resources;
 }
 
 /** Reads an element's row and locks it until the transaction ends. In every database, an update that changes nothing locks the row. */
