@@ -122,11 +122,7 @@ export function createInvitationStore(db: Kysely<Schema>, recorder: Recorder, cl
         }
         if (row.kind === 'set-up' && (await isAnyThere(transaction))) return 'absent';
         const email = row.email ?? person.email;
-        const member = toMemberRow(
-          createId(clock.nowMs()),
-          { ...person, email, role: toRole(row.role) },
-          clock.nowMs(),
-        );
+        const member = toMemberRow({ ...person, email, role: toRole(row.role) }, clock.nowMs());
         if (await isTaken(transaction, member)) return 'taken';
         await transaction.deleteFrom('invitations').where('digest', '=', digest).execute();
         await transaction.insertInto('members').values(member).execute();

@@ -34,7 +34,7 @@ export function createMemberStore(db: Kysely<Schema>, recorder: Recorder, clock:
 
     create: (member, actor) =>
       write(actor, async (transaction, trace) => {
-        const row = toMemberRow(createId(clock.nowMs()), member, clock.nowMs());
+        const row = toMemberRow(member, clock.nowMs());
         if (await isTaken(transaction, row)) return 'taken';
         await transaction.insertInto('members').values(row).execute();
         await trace({ action: 'member.create', subject: row.email, before: null, after: toAudited(row) });
@@ -140,11 +140,11 @@ function endsSessions(before: MemberRow, after: MemberRow): boolean {
   return isDisabled || before.role !== after.role || before.password_hash !== after.password_hash;
 }
 
-export function toMemberRow(id: string, member: NewMember, nowMs: number): MemberRow {
+export function toMemberRow(member: NewMember, nowMs: number): MemberRow {
   const { name, role, passwordHash, oidcSubject } = member;
   const email = foldEmail(member.email);
   const times = { createdAtMs: nowMs, lastSeenAtMs: undefined, disabledAtMs: undefined };
-  return toRow({ id, email, name, role, passwordHash, oidcSubject, ...times });
+  return toRow({ id: createId(nowMs), email, name, role, passwordHash, oidcSubject, ...times });
 }
 
 function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow {
