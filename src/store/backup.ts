@@ -1,11 +1,10 @@
 /** Copies the store into a file while it is in use. */
 
-import { closeSync, existsSync, openSync, rmSync, statSync } from 'node:fs';
+import { existsSync, rmSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { codeOf } from '../lib/thrown.ts';
 import { parseStoreUrl, type StoreLocation } from './open-store.ts';
 import { toStoreError } from './sqlite/sqlite-faults.ts';
-import { copyInto, open } from './sqlite/sqlite-file.ts';
+import { copyInto, makeOwnFile, open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {
@@ -49,11 +48,8 @@ function copyFile(path: string, file: string): Backup {
 /** Makes the file, readable by its owner only, as it will hold all of the store. */
 function makeNew(file: string): void {
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    if (!makeOwnFile(file)) throw new StoreError(`"${file}" is there already; name a file that is not.`);
   } catch (thrown) {
-    if (codeOf(thrown) === 'EEXIST') {
-      throw new StoreError(`"${file}" is there already; name a file that is not.`);
-    }
     throw toStoreError(thrown, `"${file}"`);
   }
 }

@@ -25,12 +25,18 @@ export function makeFile(path: string, storeName: string): void {
     );
   }
   makeDirectory(dirname(path), 0o700);
+  // The path may be a symbolic link to a missing file, which `wx` takes for an existing one.
+  if (!makeOwnFile(path) && !existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+}
+
+/** Makes an empty file that only its owner can read, while SQLite would make it readable by all; false where there is one already. */
+export function makeOwnFile(path: string): boolean {
   try {
     closeSync(openSync(path, 'wx', 0o600));
+    return true;
   } catch (thrown) {
-    if (codeOf(thrown) !== 'EEXIST') throw thrown;
-    // The path is a symbolic link to a missing file, which `wx` takes for an existing one.
-    if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
+    if (codeOf(thrown) === 'EEXIST') return false;
+    throw thrown;
   }
 }
 
@@ -121,7 +127,7 @@ export interface FileLock {
 
 /** Locks the file; undefined where it is locked already. Nothing else in this process may open it: closing it would release the lock. */
 export function lockFile(path: string): FileLock | undefined {
-  makeLockFile(path);
+  makeOwnFile(path);
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -135,13 +141,4 @@ export function lockFile(path: string): FileLock | undefined {
       if (database.isOpen) database.close();
     },
   };
-}
-
-/** Makes the lock file, which SQLite would make readable by all. */
-function makeLockFile(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch (thrown) {
-    if (codeOf(thrown) !== 'EEXIST') throw thrown;
-  }
 }

@@ -13,9 +13,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { codeOf, reasonOf } from '../../lib/thrown.ts';
+import { reasonOf } from '../../lib/thrown.ts';
 import { StoreError } from '../store-error.ts';
-import { copyInto } from './sqlite-file.ts';
+import { copyInto, makeOwnFile } from './sqlite-file.ts';
 
 /** Endings of the three files of a store (database, log, log index), which all processes must have open. */
 const suffixes = ['', '-wal', '-shm'];
@@ -67,13 +67,8 @@ export class FileGuard {
     if (existsSync(file)) return file;
     if (this.#database.isTransaction) return undefined;
     const part = `${file}${unfinishedEnd}`;
-    try {
-      closeSync(openSync(part, 'wx', 0o600));
-    } catch (thrown) {
-      // Another process of the same store is writing it.
-      if (codeOf(thrown) === 'EEXIST') return undefined;
-      throw thrown;
-    }
+    // Another process of the same store is writing it.
+    if (!makeOwnFile(part)) return undefined;
     try {
       copyInto(this.#database, part);
       renameSync(part, file);
