@@ -12,7 +12,7 @@ export function renderArchitecture(): string {
     '|---|---|---|---|---|',
     ...steps,
     '',
-    'The last column lists the methods of [src/direct/path.ts](../../src/direct/path.ts) that implement the step.',
+    'The last column of the table lists the methods of [src/direct/path.ts](../../src/direct/path.ts) that implement each step.',
     '',
     '## Modules',
     '',
