@@ -166,7 +166,7 @@ export interface Retry {
   readonly scope: (typeof retryScopes)[number];
   /** Maximum of calls for one client request; calls without a sent byte do not count. */
   readonly attempts: number;
-  /** How often a call is repeated at a target before another is tried. Undefined: once, for parts of lists, and where no other target is left. */
+  /** How often a call is repeated at a target before another is tried. Undefined: once, for parts of lists and for the only target of a model. */
   readonly sameTarget: number | undefined;
 }
 

@@ -96,7 +96,7 @@ const retry = z
           .describe(
             'Retries of the same target before another: after unsent calls, 429, 500, 502, 503, 529; with `always` also 504, timeouts and broken connections.',
           )
-          .meta({ defaultText: '1 if no other target is left, else 0' }),
+          .meta({ defaultText: '1 for the only target of a model, else 0' }),
       }).transform(({ same_target: sameTarget, ...written }): Retry => ({ ...written, sameTarget })),
     ],
     { error: 'safe, always, or a mapping of scope, attempts and same_target' },
