@@ -27,7 +27,7 @@ export default defineFamily({
   // Anthropic's own paths take no bearer key; its OpenAI-compatible chat is documented with nothing else.
   chatAuth: bearer(),
   chatFacts:
-    'by the path that Anthropic has for clients of OpenAI, which caches no prompts and ignores some parameters (unverified)',
+    'to the path of Anthropic for OpenAI clients, which does not cache prompts and ignores some parameters (unverified)',
   offers: {
     anthropic: {
       messages: {

@@ -45,12 +45,12 @@ export default defineFamily({
   versions: ['/contentsafety'],
   options: {
     threshold: {
-      description: 'The severity from which on a text is flagged: 2 is low, 4 medium, 6 high.',
+      description: 'The lowest severity that flags a text: 2 is low, 4 medium, 6 high.',
       values: ['1', '2', '3', '4', '5', '6'],
       default: '2',
     },
     auth: {
-      description: 'What `api_key` is: a `key` of the resource, or a token of Microsoft `entra`.',
+      description: 'Kind of `api_key`: a `key` of the resource, or a token of Microsoft `entra`.',
       values: ['key', 'entra'],
       default: 'key',
     },
@@ -64,7 +64,7 @@ export default defineFamily({
         path: '/contentsafety/text:analyze?api-version={api_version}',
         translation,
         facts:
-          'a call for each text; text only; 10,000 characters each (unverified); a score is the severity, divided by the highest',
+          'a call for each text; text only; 10,000 characters each (unverified); a score is the severity divided by the highest severity',
       },
     },
   },

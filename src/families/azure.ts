@@ -32,14 +32,14 @@ export default openaiCompatible({
   options: {
     api_version: {
       description:
-        'The version of its API: `v1`, where the model is the name of a deployment, or a date such as `2024-10-21`, for the paths that hold the deployment.',
+        'API version: `v1` (the model is the name of a deployment), or a date such as `2024-10-21` (the path contains the deployment).',
       pattern: /^(?:v1|\d{4}-\d{2}-\d{2}(?:-preview)?)$/,
       form: 'v1, or a date such as 2024-10-21',
       default: 'v1',
     },
     auth: {
       description:
-        'What the key is: `key`, or `entra` for a token of Microsoft Entra, sent as Bearer. Such a token soon expires: `api_key_file` is read again when it changes.',
+        'Kind of credential: `key`, or `entra` for a token of Microsoft Entra. Such a token expires soon, so use `api_key_file`, which is read again when it changes.',
       values: ['key', 'entra'],
       default: 'key',
     },
@@ -65,6 +65,6 @@ export default openaiCompatible({
     input_tokens: { responses: { path: responsesAt('/input_tokens', options), facts: 'bytes pass (unverified)' } },
     compact: { responses: { path: responsesAt('/compact', options), facts: 'bytes pass (unverified)' } },
   }),
-  completions: { facts: 'as OpenAI; the content filter may add fields of its own (unverified)' },
-  embeddings: { maxItems: 2_048, facts: '2,048 inputs a call; token IDs and base64 as at OpenAI (unverified)' },
+  completions: { facts: 'as OpenAI; the content filter may add its own fields (unverified)' },
+  embeddings: { maxItems: 2_048, facts: '2,048 inputs a call; token IDs and base64 as for OpenAI (unverified)' },
 });

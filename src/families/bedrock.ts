@@ -61,7 +61,7 @@ export default defineFamily({
   signer,
   options: {
     region: {
-      description: 'The region, such as `us-east-1`: part of the address, and of every signature.',
+      description: 'The AWS region, such as `us-east-1`.',
       pattern: /^[a-z]{2,}(?:-[a-z0-9]+)+$/,
       required: true,
     },
@@ -74,8 +74,7 @@ export default defineFamily({
   },
   chat: '/openai/v1/chat/completions',
   chatLacks: /(?:^|[./])(?:amazon|anthropic|meta)\./,
-  chatFacts:
-    "models of OpenAI's, such as `openai.gpt-oss-120b-1:0`, and other open ones (unverified); not Claude, Nova or Llama (unverified)",
+  chatFacts: 'open models such as `openai.gpt-oss-120b-1:0` (unverified); not Claude, Nova or Llama (unverified)',
   offers: {
     openai: {
       rerank: {
@@ -89,7 +88,7 @@ export default defineFamily({
         path: '/model/{model}/invoke',
         translation: embeddings,
         facts:
-          'Titan, Nova and Cohere models, by InvokeModel and by their names; one input a call, Cohere 96; `dimensions` but for Titan v1 and Cohere v3; Nova truncates longer texts unless `truncationMode` says otherwise; `api_key` is a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`',
+          'Titan, Nova and Cohere models, by InvokeModel and by their names; one input a call, Cohere 96; `dimensions` except for Titan v1 and Cohere v3; Nova truncates longer texts unless `truncationMode` is set; `api_key` is a Bedrock API key, or `ACCESS_KEY_ID:SECRET_ACCESS_KEY[:SESSION_TOKEN]`',
       },
     },
   },

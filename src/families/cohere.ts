@@ -122,7 +122,7 @@ export default defineFamily({
         vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:
-          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` by default; longer texts are truncated unless `truncate` is `NONE`; `output_dtype` asks for int8, uint8, binary or ubinary',
+          '96 texts a call; `dimensions` from v4 on; `input_type` is `search_document` by default; longer texts are truncated unless `truncate` is `NONE`; `output_dtype` selects int8, uint8, binary or ubinary',
       },
     },
   }),

@@ -90,7 +90,7 @@ export default openaiCompatible({
     rerank: {
       path: '/api/v1/services/rerank/text-rerank/text-rerank',
       translation: rerank,
-      facts: '500 documents a call, 100 with multimodal models; others take texts only; `instruct` is served',
+      facts: '500 documents a call, 100 with multimodal models; other models take texts only; `instruct` is supported',
     },
   }),
 });

@@ -24,6 +24,6 @@ export default openaiCompatible({
     own: [],
     echoes: 'otherwise',
     isAlwaysRead: true,
-    facts: 'its list is named `data`, so that each response is translated',
+    facts: 'its list is named `data`, so each response is translated',
   },
 });

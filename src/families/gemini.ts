@@ -97,7 +97,7 @@ export default defineFamily({
         path: '/v1beta/models/{model}:batchEmbedContents',
         translation: translateEmbeddings(embeddings),
         facts:
-          '100 inputs and 4 MiB a call; counts no tokens, so that usage is estimated; `input_type` goes as `taskType`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
+          '100 inputs and 4 MiB a call; counts no tokens, so usage is estimated; `input_type` is sent as `taskType`; vectors of `gemini-embedding-001` with `dimensions` are normalised',
       },
     },
   },

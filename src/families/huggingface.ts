@@ -93,7 +93,7 @@ export default defineFamily({
           path: '/hf-inference/models/{model}/pipeline/feature-extraction',
           translation: translateEmbeddings(embeddings),
           facts:
-            '32 inputs a call (`max_items`; its own limit is unverified); where a model gives a vector for each token, their mean; counts no tokens',
+            '32 inputs a call (`max_items`; its own limit is unverified); a model with a vector for each token returns their mean; counts no tokens',
         },
         moderations: {
           path: '/hf-inference/models/{model}',

@@ -43,7 +43,7 @@ export default defineFamily({
     ...labelOptions,
     usage_unit: {
       description:
-        'What its `usage` counts: `characters`, from which tokens are estimated, or `tokens` where it runs with `--lengths-via-tokenize`.',
+        'What its `usage` counts: `characters` (tokens are then estimated), or `tokens` if it runs with `--lengths-via-tokenize`.',
       values: ['characters', 'tokens'],
       default: 'characters',
     },
@@ -89,7 +89,7 @@ export default defineFamily({
           options,
         ),
         facts:
-          '2,048 inputs a call (`max_items`), 122,880 characters each; strips the white space around them; longer texts are truncated silently',
+          '2,048 inputs a call (`max_items`), 122,880 characters each; strips white space around them; longer texts are truncated silently',
       },
     },
   }),

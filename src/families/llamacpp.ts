@@ -21,14 +21,14 @@ export default openaiCompatible({
   at: '/v1',
   completions: {
     facts:
-      "token IDs are the model's own; answers 503 while it loads; of several prompts or choices it counts one, so that usage is estimated",
+      "token IDs are the model's own; returns 503 while it loads; counts only one of several prompts or choices, so usage is estimated",
   },
   embeddings: {
     misreadsTokens: true,
     lacksDimensions: true,
     // llama.cpp answers 500, "type must be string, but is null".
     refusesNull: ['encoding_format'],
-    facts: 'needs `--embeddings` and a pooling; one width, `dimensions` has no effect',
+    facts: 'needs `--embeddings` and a pooling mode; `dimensions` has no effect',
   },
   own: () => ({
     rerank: {
@@ -36,7 +36,7 @@ export default openaiCompatible({
       // Whether llama.cpp takes null is unverified.
       translation: standardRerank({ own: [], echoes: 'never', refusesNull: ['top_n'] }),
       facts:
-        'wants `--reranking`; takes texts only; scores of some models are logits; sorts by itself, but for builds of 2025 and before',
+        'needs `--reranking`; takes texts only; scores of some models are logits; results are sorted, except by builds of 2025 and before',
     },
   }),
 });

@@ -145,7 +145,7 @@ export default defineFamily({
     max_items: itemsInACall('Inputs for embeddings in a call, at most.', 32),
     flagged_by: {
       description:
-        'What flags a text: `any` category, or only those that OpenAI has too (`mapped`), so not `pii`, `health`, `law` and the like.',
+        'Which categories flag a text: `any`, or only those that OpenAI also has (`mapped`), so not `pii`, `health`, `law` and similar.',
       values: ['any', 'mapped'],
       default: 'any',
     },
@@ -182,7 +182,7 @@ export default defineFamily({
         path: '/v1/embeddings',
         vectorKinds,
         translation: translateEmbeddings(embeddings),
-        facts: '32 inputs a call (`max_items`), fewer if they are long; `dimensions` as the model allows',
+        facts: '32 inputs a call (`max_items`), fewer if they are long; `dimensions` depends on the model',
       },
     },
   },

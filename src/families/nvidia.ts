@@ -66,7 +66,7 @@ export default openaiCompatible({
   options: {
     ranking_path: {
       description:
-        'The path of its ranking, with its version. Hosted models have others, under https://ai.api.nvidia.com: `/v1/retrieval/nvidia/reranking`, or one for each model.',
+        'The rerank path with its version. Hosted models under https://ai.api.nvidia.com have another: `/v1/retrieval/nvidia/reranking`, or one for each model.',
       pattern: /^(?:\/(?:\{model\}|[A-Za-z0-9_~-][A-Za-z0-9._~-]*))+$/,
       default: '/v1/ranking',
     },
@@ -75,7 +75,7 @@ export default openaiCompatible({
   at: '/v1',
   completions: {
     misreadsTokens: true,
-    facts: 'of models that have them; token IDs are decoded',
+    facts: 'only some models; token IDs are decoded',
   },
   own: () => ({
     embeddings: {

@@ -37,7 +37,7 @@ export default openaiCompatible({
   at: '/v1',
   options: {
     api: {
-      description: "Where embeddings are asked for: v1 is OpenAI's shape, native is Ollama's own.",
+      description: "The API for embeddings: `v1` is OpenAI's format, `native` is Ollama's own.",
       values: ['v1', 'native'],
       default: 'v1',
     },

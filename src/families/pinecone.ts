@@ -48,7 +48,7 @@ export default defineFamily({
         path: '/rerank',
         translation: translateRerank(rerank),
         facts:
-          'texts or objects with `rank_fields`; 100 documents a call (unverified); the version of its API is 2025-10 unless `headers` sets `X-Pinecone-API-Version`',
+          'texts or objects with `rank_fields`; 100 documents a call (unverified); the API version is 2025-10 unless `headers` sets `X-Pinecone-API-Version`',
       },
     },
   },

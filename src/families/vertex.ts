@@ -101,7 +101,7 @@ export default defineFamily({
       required: true,
     },
     max_items: {
-      description: 'Inputs in a call of `:predict`, at most, where the model takes another number than is known here.',
+      description: 'Maximum of inputs in a call of `:predict`, if it is not the limit that Postern knows.',
       pattern: /^[1-9]\d{0,3}$/,
       form: 'a whole number from 1 to 9999',
     },
@@ -110,7 +110,7 @@ export default defineFamily({
   chat: '/v1/projects/{project}/locations/{location}/endpoints/openapi/chat/completions',
   // Models of other makers have the maker before the name.
   chatModel: (name) => (name.includes('/') ? name : `google/${name}`),
-  chatFacts: 'Gemini as `google/...`, which is put before a name without a maker; other models as `maker/model`',
+  chatFacts: 'Gemini models are named `google/...` (added if the name has no maker), others `maker/model`',
   offers: {
     gemini: {
       generate: {
@@ -133,7 +133,7 @@ export default defineFamily({
           hasRoles: true,
         },
         facts:
-          '`api_key_file` names the JSON file of a service account, or `api_key` is an access token; 250 inputs and about 20,000 tokens a call; `gemini-embedding-001` one (unverified, `max_items` says otherwise), `gemini-embedding-2` one, by `:embedContent`; `autoTruncate: false` refuses what is too long, else it is cut silently; `input_type` goes as `task_type`; where `dimensions` are asked of `gemini-embedding-001`, its vectors are brought to unit length',
+          '`api_key_file` names the JSON file of a service account, or `api_key` is an access token; 250 inputs and about 20,000 tokens a call; `gemini-embedding-001` one (unverified; `max_items` changes it), `gemini-embedding-2` one, by `:embedContent`; longer texts are truncated silently unless `autoTruncate` is false; `input_type` is sent as `task_type`; vectors of `gemini-embedding-001` with `dimensions` are normalised',
       },
     },
   },

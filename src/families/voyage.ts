@@ -91,7 +91,7 @@ export default defineFamily({
         path: '/v1/rerank',
         translation: { ...translateRerank(rerank), isNeeded: isForOthers },
         facts:
-          'bytes pass for its own clients; texts; 1,000 documents a call, and 600,000 tokens by estimate, the query counted with each',
+          'bytes pass for its own clients; texts; 1,000 documents and about 600,000 tokens a call (the query counts with each document)',
       },
       embeddings: {
         path: '/v1/embeddings',
@@ -99,7 +99,7 @@ export default defineFamily({
         vectorKinds,
         translation: translateEmbeddings(embeddings),
         facts:
-          '1,000 texts a call, and by estimate as many tokens as the model may have (120,000 to 1,000,000); keys that begin with `al-` want `https://ai.mongodb.com` as `base_url`',
+          '1,000 texts a call, and about as many tokens as the model allows (120,000 to 1,000,000); keys that begin with `al-` need `https://ai.mongodb.com` as `base_url`',
       },
     },
   },

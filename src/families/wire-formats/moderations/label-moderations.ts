@@ -19,14 +19,14 @@ const meanings = [...openaiCategories, 'flagged', 'safe'].join('|');
 /** Options of families that serve classifiers: the threshold, and the meaning of labels. */
 export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>> = {
   threshold: {
-    description: 'Moderations: the score from which on a label counts, above 0 and up to 1.',
+    description: 'Moderations: the lowest score that counts, above 0 and up to 1.',
     pattern: /^(?:0?\.\d*[1-9]\d*|1(?:\.0+)?)$/,
     form: 'a number above 0 and up to 1, such as 0.5',
     default: '0.5',
   },
   labels: {
     description:
-      "Moderations: what the model's labels mean, as `LABEL_1=hate,LABEL_0=safe`: a category of OpenAI's, `flagged` (it has none) or `safe`.",
+      "Moderations: what the model's labels mean, such as `LABEL_1=hate,LABEL_0=safe`: a category of OpenAI, `flagged` (no category) or `safe`.",
     pattern: new RegExp(`^[^=,]+=(?:${meanings})(?:,[^=,]+=(?:${meanings}))*$`),
   },
 };
