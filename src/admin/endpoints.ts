@@ -33,7 +33,7 @@ const isImplemented = (value: unknown): value is Implemented =>
   typeof value === 'object' && value !== null && 'run' in value && 'method' in value;
 
 const describe = aboutEndpoint('GET /api/openapi.json', 'viewer', {
-  summary: 'Describe this API as OpenAPI 3.1',
+  summary: 'Get the OpenAPI 3.1 document of this API',
   answer: z.record(z.string(), z.unknown()),
 });
 

@@ -119,7 +119,7 @@ export const getKey = keysEndpoint('GET /api/keys/:id', 'viewer', {
 });
 
 export const changeKey = keysEndpoint('PATCH /api/keys/:id', 'admin', {
-  summary: 'Change a key: only the fields sent, each as a whole; null removes a field',
+  summary: 'Change only the fields of a key that are sent; null removes a field',
   body: writtenKey,
   answer: keyDetail,
 });

@@ -267,7 +267,7 @@ export const tailLedger = ledgerEndpoint('GET /api/ledger/tail', 'viewer', {
 });
 
 export const listLedgerChoices = ledgerEndpoint('GET /api/ledger/choices', 'viewer', {
-  summary: 'List present keys, projects, models and upstreams, for filters',
+  summary: 'List the keys, projects, models and upstreams for filters',
   answer: ledgerChoices,
 });
 
@@ -353,7 +353,7 @@ export const usage = z.object({
 });
 
 export const getUsage = ledgerEndpoint('GET /api/usage', 'viewer', {
-  summary: 'Sum up usage and cost by key, project, model, upstream, route, operation, outcome, hour or day',
+  summary: 'Get usage and cost by key, project, model, upstream, route, operation, outcome, hour or day',
   query: z
     .strictObject({ by: groups, ...usageFilters, format: z.enum(['json', 'csv']).default('json') })
     .superRefine(checkSpan),

@@ -150,7 +150,7 @@ export const modelTestAnswer = z.object({
 });
 
 export const listModels = modelsEndpoint('GET /api/models', 'viewer', {
-  summary: 'List the models, wherever they are declared',
+  summary: 'List the models of the file and of the store',
   query: modelQuery,
   answer: modelPage,
 });
@@ -167,7 +167,7 @@ export const putModel = modelsEndpoint('PUT /api/models/:id', 'editor', {
 });
 
 export const deleteModel = modelsEndpoint('DELETE /api/models/:id', 'editor', {
-  summary: 'Take a model out',
+  summary: 'Remove a model',
 });
 
 export const patchModel = modelsEndpoint('PATCH /api/models/:id', 'editor', {

@@ -138,7 +138,7 @@ const configurationState = z.object({
 });
 
 export const getConfiguration = overviewEndpoint('GET /api/configuration', 'viewer', {
-  summary: 'Get whether the present configuration file is in force, and if not, why',
+  summary: 'Get whether the current configuration file is applied, and if not, why',
   answer: configurationState,
 });
 

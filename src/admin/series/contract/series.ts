@@ -179,8 +179,7 @@ export const series = z.object({
 });
 
 export const getSeries = seriesEndpoint('GET /api/series', 'viewer', {
-  summary:
-    'Counts, rates, percentiles, heat map, tokens and cost over time, filtered, split by up to two, and compared',
+  summary: 'Get counts, rates, percentiles, tokens and cost over time, with filters, splits and a comparison',
   query: seriesQuery,
   answer: series,
 });
@@ -282,6 +281,6 @@ export const now = z.object({
 });
 
 export const getNow = seriesEndpoint('GET /api/now', 'viewer', {
-  summary: 'Get the present state: upstreams, rates, spend, budgets and open alerts',
+  summary: 'Get the current state: upstreams, rates, spend, budgets and open alerts',
   answer: now,
 });
