@@ -7,6 +7,7 @@ import { clientApis } from '../src/apis/index.ts';
 import { commandNames, loadCommand } from '../src/cli/index.ts';
 import { type ErrorCode, errorTable, upstreamCodes } from '../src/core/errors.ts';
 import { objectRoutes, routes } from '../src/routes/index.ts';
+import { formerNames } from '../src/telemetry/log.ts';
 import { definitions, metricNames } from '../src/telemetry/metrics/definitions.ts';
 import { findLogEvents } from './log-events.ts';
 
@@ -151,7 +152,7 @@ function checkMetrics(text: string): void {
   }
 }
 
-/** Rows of docs/reference/logging.md: `| `event` | level | `field`, `field` | meaning |`. A part of a name that varies is written `{part}`. */
+/** Rows of docs/reference/logging.md: `| `event` | level | `field`, `field` | meaning |`, and of renamed events `| `former name` | `event` |`. */
 function checkLogEvents(text: string): void {
   const page = 'docs/reference/logging.md';
   const documented = new Map<string, { level: string; fields: ReadonlySet<string> }>();
@@ -177,7 +178,8 @@ function checkLogEvents(text: string): void {
       }
     }
   }
-  const sources = globSync('src/**/*.ts').filter((file) => !file.endsWith('.test.ts'));
+  // The log itself has former names.
+  const sources = globSync('src/**/*.ts').filter((file) => !/\.test\.ts$|^src.telemetry.log\.ts$/.test(file));
   const source = sources.map((file) => readFileSync(file, 'utf8')).join('\n');
   for (const [name, { fields }] of documented) {
     const event = written.get(name);
@@ -187,6 +189,12 @@ function checkLogEvents(text: string): void {
         event?.isOpen === false ? event.fields.has(field) : new RegExp(`\\b${field}\\b`).test(event?.source ?? source);
       if (!isThere) faults.push(`${page}: "${name}" has no field ${field}`);
     }
+  }
+  const renamed = new Set(Object.entries(formerNames).map(([name, former]) => `| \`${former}\` | \`${name}\` |`));
+  const listed = new Set(text.match(/^\| `[^`]+` \| `[^`]+` \|$/gm));
+  for (const row of renamed.symmetricDifference(listed)) faults.push(`${page}: here or in formerNames alone: ${row}`);
+  for (const name of Object.keys(formerNames)) {
+    if (!documented.has(name)) faults.push(`src/telemetry/log.ts: there is no event "${name}"`);
   }
 }
 

@@ -285,7 +285,7 @@ class JournalImporter implements Importer {
 
   async #read({ reader }: Source): Promise<JournalBatch> {
     const part = await reader.read(Math.min(partRows, this.#deps.batch ?? partRows));
-    for (const sentence of part.damage) this.#deps.log.error('a journal is damaged', { reason: sentence });
+    for (const sentence of part.damage) this.#deps.log.error('journal damaged', { reason: sentence });
     return part;
   }
 
@@ -308,7 +308,7 @@ class JournalImporter implements Importer {
       await reader.close();
       release?.();
     } catch (thrown) {
-      this.#deps.log.warn('a journal could not be closed', { journal: reader.id, reason: reasonOf(thrown) });
+      this.#deps.log.warn('journal reader not closed', { journal: reader.id, reason: reasonOf(thrown) });
     }
   }
 
@@ -316,7 +316,7 @@ class JournalImporter implements Importer {
     if (source.failures === 0) return;
     source.failures = 0;
     source.failure = undefined;
-    this.#deps.log.info('rows go into the store again', { journal: source.reader.id });
+    this.#deps.log.info('journal import working again', { journal: source.reader.id });
   }
 
   #failed(source: Source, thrown: unknown): void {
@@ -324,10 +324,7 @@ class JournalImporter implements Importer {
     const failure = reasonOf(thrown);
     // Logged again where the cause changes.
     if (source.failure !== failure) {
-      log.error('rows cannot go into the store; they stay in the journal until they can', {
-        journal: source.reader.id,
-        reason: failure,
-      });
+      log.error('journal import failing', { journal: source.reader.id, reason: failure });
     }
     source.failure = failure;
     source.pausedUntilMs = clock.monotonicMs() + Math.min(longestPauseMs, firstPauseMs * 2 ** source.failures);
@@ -342,7 +339,7 @@ class JournalImporter implements Importer {
     try {
       for (const { reader, release } of claimOrphans()) this.#sources.push(new Source(reader, release));
     } catch (thrown) {
-      log.error('the journals of other processes cannot be read', { reason: reasonOf(thrown) });
+      log.error('journals of other processes unreadable', { reason: reasonOf(thrown) });
     }
   }
 
@@ -352,7 +349,7 @@ class JournalImporter implements Importer {
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextPruneMs) return false;
     // Set before any await: a shorter retention that is set meanwhile must prune at once.
     this.#nextPruneMs = clock.monotonicMs() + pruneEveryMs;
-    const hasMore = await this.#attempt('old rows cannot be deleted; it is tried again', async () => {
+    const hasMore = await this.#attempt('old ledger rows not deleted', async () => {
       const nowMs = await this.#findTime();
       const rows = await store.ledger.prune(nowMs - this.#retentionMs);
       const gone = rows + (await store.storedObjects.prune(nowMs - storedObjectsMs));
@@ -371,7 +368,7 @@ class JournalImporter implements Importer {
     const markMs = this.#mark?.atMs;
     if (!this.#isCaughtUp || markMs === undefined || clock.monotonicMs() < this.#nextSeriesMs) return false;
     const tend = () => store.series.tend(this.#retentionMs, markMs);
-    const hasMore = await this.#attempt('series cannot be rolled up', tend);
+    const hasMore = await this.#attempt('time series rollup failing', tend);
     const pauseMs = hasMore === undefined ? orphansEveryMs : seriesEveryMs;
     if (hasMore !== true) this.#nextSeriesMs = clock.monotonicMs() + pauseMs;
     return hasMore === true;
@@ -381,7 +378,7 @@ class JournalImporter implements Importer {
   async #moveFormer(): Promise<void> {
     const { clock, store } = this.#deps;
     if (!this.#isCaughtUp || clock.monotonicMs() < this.#nextFormerMs) return;
-    const hasMore = await this.#attempt('rows of a former version cannot be moved', () => store.ledger.moveFormer());
+    const hasMore = await this.#attempt('older ledger rows not migrated', () => store.ledger.moveFormer());
     this.#nextFormerMs = clock.monotonicMs() + (hasMore === true ? this.#pollMs : formerEveryMs);
   }
 
@@ -408,11 +405,8 @@ class JournalImporter implements Importer {
     this.#mark = { atMs, movedMs };
     const isHeldBack = nowMs - atMs > heldBackMs;
     if (isHeldBack && !this.#isHeldBack) {
-      log.warn('retention held back', {
-        clock: new Date(nowMs).toISOString(),
-        time: new Date(atMs).toISOString(),
-        why: 'the clock is ahead of the time that the store has seen pass; if the clock is right, run: postern ledger prune --confirm',
-      });
+      const [time, storeTime] = [nowMs, atMs].map((ms) => new Date(ms).toISOString());
+      log.warn('ledger retention held back: clock ahead', { clock: time, store_time: storeTime });
     }
     this.#isHeldBack = isHeldBack;
     return atMs;
@@ -423,10 +417,7 @@ class JournalImporter implements Importer {
     if (clock.monotonicMs() < this.#nextProgressMs) return;
     this.#nextProgressMs = clock.monotonicMs() + progressEveryMs;
     const { importedRows, bytesBehind } = this.state();
-    log.info('what stands in the journal goes into the store first', {
-      imported_rows: importedRows,
-      bytes_behind: bytesBehind,
-    });
+    log.info('journal import in progress', { imported_rows: importedRows, bytes_behind: bytesBehind });
   }
 
   #pause(ms: number): Promise<void> {

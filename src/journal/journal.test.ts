@@ -508,7 +508,7 @@ test('end records that cannot be written are kept up to a limit, and losses beyo
   const disk = createFaultyFiles();
   const lost: unknown[] = [];
   const error = (message: string, fields?: unknown): void => {
-    if (message.startsWith('ends of exchanges are lost')) lost.push(fields);
+    if (message === 'request records lost') lost.push(fields);
   };
   const journal = await open({ files: disk.files, log: { info: () => undefined, warn: () => undefined, error } });
   const ids = ['a', 'b', 'c'];

@@ -221,7 +221,7 @@ class FileJournal implements Journal {
       await last.promise;
       await this.#supply.current?.sync();
     } catch (thrown) {
-      log?.error('the journal could not be ended properly: the next start does it', { reason: codeOrReasonOf(thrown) });
+      log?.error('journal not closed cleanly', { reason: codeOrReasonOf(thrown) });
     }
     await this.#supply.close();
   }
@@ -468,7 +468,7 @@ class FileJournal implements Journal {
   #keep(late: Part, positions: FramePosition[]): void {
     const { bytes } = late;
     if (this.#lateBytes + bytes > mostLateBytes) {
-      this.#options.log?.error('ends of exchanges are lost: too many wait for the journal', { bytes });
+      this.#options.log?.error('request records lost', { bytes });
       return;
     }
     this.#lateBytes += bytes;

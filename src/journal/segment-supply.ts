@@ -101,7 +101,7 @@ export class SegmentSupply {
   works(): void {
     if (!this.#isReported || this.#fault !== undefined) return;
     this.#isReported = false;
-    this.#options.log?.info('the journal can be written again', { directory: this.#options.directory });
+    this.#options.log?.info('journal writable again', { directory: this.#options.directory });
   }
 
   /** Prepares a segment at once, because there will be no later attempt. */
@@ -141,10 +141,7 @@ export class SegmentSupply {
     this.#fault = thrown;
     if (!this.#isReported) {
       this.#isReported = true;
-      log?.error('the journal cannot be written: nothing new is taken on once its room is used up', {
-        directory,
-        reason: codeOrReasonOf(thrown),
-      });
+      log?.error('journal not writable', { directory, reason: codeOrReasonOf(thrown) });
     }
     if (this.#isClosed || this.#retry !== undefined) return;
     this.#retry = setTimeout(() => {
@@ -173,10 +170,7 @@ export class SegmentSupply {
     try {
       segment.close();
     } catch (thrown) {
-      this.#options.log?.error('a journal segment could not be closed', {
-        path: segment.path,
-        reason: codeOrReasonOf(thrown),
-      });
+      this.#options.log?.error('journal segment not closed', { path: segment.path, reason: codeOrReasonOf(thrown) });
     }
   }
 
@@ -184,10 +178,7 @@ export class SegmentSupply {
     try {
       spare.remove();
     } catch (thrown) {
-      this.#options.log?.error('an empty journal segment could not be deleted', {
-        path: spare.path,
-        reason: codeOrReasonOf(thrown),
-      });
+      this.#options.log?.error('journal segment not deleted', { path: spare.path, reason: codeOrReasonOf(thrown) });
     }
   }
 }

@@ -73,9 +73,24 @@ export function createLog(fd: number, settings: LogSettings, shared?: Shared): P
   return logTo(fd, settings, shared).log;
 }
 
-/** Former names of renamed events, which their lines carry until 0.3, for alerts that look for them. */
-const formerNames: Readonly<Record<string, string>> = {
-  'target in cooldown': 'target rests',
+/** Names of renamed events in 0.1, which their lines carry until 0.3, for alerts that look for them. `{field}` is the value of a field. */
+export const formerNames: Readonly<Record<string, string>> = {
+  'store not opened': 'the store cannot be opened; rows stay in the journal until it can',
+  'journal import failing': 'rows cannot go into the store; they stay in the journal until they can',
+  'journal import working again': 'rows go into the store again',
+  'journal import in progress': 'what stands in the journal goes into the store first',
+  'journal not writable': 'the journal cannot be written: nothing new is taken on once its room is used up',
+  'journal writable again': 'the journal can be written again',
+  'journal not closed cleanly': 'the journal could not be ended properly: the next start does it',
+  'journal damaged': 'a journal is damaged',
+  'journal reader not closed': 'a journal could not be closed',
+  'journal segment not closed': 'a journal segment could not be closed',
+  'journal segment not deleted': 'an empty journal segment could not be deleted',
+  'journals of other processes unreadable': 'the journals of other processes cannot be read',
+  'request records lost': 'ends of exchanges are lost: too many wait for the journal',
+  'old ledger rows not deleted': 'old rows cannot be deleted; it is tried again',
+  'ledger live view interrupted': 'the ledger cannot be followed just now',
+  'ledger thread crashed': 'the thread of the ledger died; it is started again',
   'redis is unreachable: this node counts alone':
     'redis is away: this node lets through its share of every limit, by its own count',
   'redis is unreachable: this node caches alone': 'redis is away: items are remembered by this node alone',
@@ -148,7 +163,8 @@ function logTo(dest: number | string, settings: LogSettings, shared: Shared | un
     (level: keyof Log): Log['info'] =>
     (message, fields = {}) => {
       handOver();
-      entries[level]({ ...fields, former_msg: formerNames[message] }, message);
+      const former = formerNames[message]?.replaceAll(/\{(\w+)\}/g, (_, field: string) => String(fields[field]));
+      entries[level]({ ...fields, former_msg: former }, message);
       out.flush();
     };
   const flushed = (): Promise<unknown> => new Promise((resolve) => out.flush(resolve));

@@ -154,4 +154,4 @@ async function untilSaid({ url }: GatewayProcess, isSo: (said: Said) => boolean)
 }
 
 const failuresIn = (gateway: GatewayProcess): Record<string, unknown>[] =>
-  gateway.log().filter(({ msg }) => typeof msg === 'string' && msg.startsWith('rows cannot go into the store'));
+  gateway.log().filter(({ msg }) => msg === 'journal import failing');

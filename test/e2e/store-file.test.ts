@@ -121,13 +121,13 @@ describe('a gateway on a SQLite file', { concurrency: 2 }, () => {
     const { secret } = await owner.ask('POST', '/api/keys', { name: 'made before the loss' });
     for (const suffix of ['-wal', '-shm']) await rm(join(directory, `postern.db${suffix}`));
     await assert.rejects(owner.ask('POST', '/api/keys', { name: 'made after the loss' }), /: 503 /);
-    const saved = (): unknown => first.log().find(({ msg }) => msg === 'store contents saved')?.file;
+    const saved = (): unknown => first.log().find(({ msg }) => msg === 'store rescue copy written')?.file;
     await until(() => saved() !== undefined);
     const file = String(saved());
     assert.match(file, /\/postern\.db-saved-\w+$/);
     assert.equal((await stat(file)).mode & 0o777, 0o600);
     const lines = first.log().map(({ msg }) => msg);
-    assert.ok(lines.indexOf('store files lost') < lines.indexOf('store contents saved'));
+    assert.ok(lines.indexOf('store files lost') < lines.indexOf('store rescue copy written'));
     // Requests are served as before, and their rows wait.
     assert.equal(await embed(first, secret), 200);
     // From the next round of the import on.

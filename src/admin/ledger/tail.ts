@@ -73,7 +73,7 @@ export function createLedgerTail({ ledger, clock, log, everyMs = 1_000 }: Ledger
       forgetOld();
     } catch (error) {
       if (!isAway) {
-        log.warn('the ledger cannot be followed just now', { why: reasonOf(error) });
+        log.warn('ledger live view interrupted', { why: reasonOf(error) });
         for (const watcher of watchers) put(watcher, { kind: 'waiting' });
       }
       isAway = true;

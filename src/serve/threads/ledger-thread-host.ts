@@ -69,7 +69,7 @@ export function startLedgerThread({ log, startWorker = startThread, ...data }: L
       importedBefore = state.importedRows;
       const reason = cause instanceof Error ? cause.message : `it ended with ${code}`;
       state = { ...state, failure: reason };
-      log.error('the thread of the ledger died; it is started again', { reason });
+      log.error('ledger thread crashed', { reason });
       restTimer = setTimeout(start, restMs);
     });
   }

@@ -72,10 +72,7 @@ async function run(port: MessagePort, data: LedgerThreadData): Promise<void> {
       clock: systemClock,
       store: data.identity,
       onForeign: (path) =>
-        log.error('journal of another store', {
-          journal: path,
-          why: `it is not imported; to import it into this store, run: postern ledger adopt ${path}`,
-        }),
+        log.error('journal of another store skipped', { journal: path, advice: `postern ledger adopt ${path}` }),
       isSecure: store.ledger.secure,
     }),
   );
@@ -112,19 +109,11 @@ function toReports(report: (what: LedgerThreadReport) => void): Log {
 }
 
 function logLoss(log: Log, loss: StoreLoss): void {
-  switch (loss.kind) {
-    case 'lost':
-      log.error('store files lost', { reason: loss.reason });
-      break;
-    case 'saved':
-      log.error('store contents saved', { file: loss.file });
-      break;
-    case 'unsaved':
-      log.error('store contents not saved', { reason: loss.reason });
-      break;
-    case 'found':
-      log.warn('saved store contents found', { file: loss.file });
-  }
+  const { kind, ...fields } = loss;
+  if (kind === 'lost') log.error('store files lost', fields);
+  else if (kind === 'saved') log.error('store rescue copy written', fields);
+  else if (kind === 'unsaved') log.error('store rescue copy failed', fields);
+  else log.warn('store rescue copy found', fields);
 }
 
 interface Reports {
@@ -171,7 +160,7 @@ async function openPatiently(
     } catch (thrown) {
       if (pauseMs === openPause.firstMs) {
         const reason = reasonOf(thrown);
-        log.error('the store cannot be opened; rows stay in the journal until it can', { reason });
+        log.error('store not opened', { reason });
         report({ kind: 'state', state: { ...nothingImported, failure: reason } });
       }
     }
