@@ -151,7 +151,7 @@ export function createApp(deps: AppDeps) {
     read: (upstream, signal) => probe.models(upstream, signal),
     random,
     onMissing(upstream, model) {
-      log.warn("target is not in the upstream's list of models", { upstream, model });
+      log.warn('model not listed by upstream', { upstream, model });
       reports?.changed();
     },
   });
@@ -469,12 +469,13 @@ function overloaded(reason: PressureReason): GatewayError {
 function logEndpoints(log: ProcessLog, upstream: string, change: EndpointChange): void {
   if (change.kind === 'found') {
     const { count, added, gone } = change;
-    log.info('endpoints changed', { upstream, endpoints: count, added, gone });
+    log.info('upstream endpoints changed', { upstream, endpoints: count, added, gone });
     return;
   }
   const { endpoint, why, forMs } = change;
-  if (change.kind === 'back') log.info('endpoint is back', { upstream, endpoint, why });
-  else log.warn('endpoint in cooldown', { upstream, endpoint, why, for_ms: forMs > 0 ? Math.round(forMs) : undefined });
+  const fields = { upstream, endpoint, why, for_ms: forMs > 0 ? Math.round(forMs) : undefined };
+  if (change.kind === 'back') log.info('upstream endpoint cooldown ended', fields);
+  else log.warn('upstream endpoint in cooldown', fields);
 }
 
 function logChange(
@@ -482,7 +483,7 @@ function logChange(
   { upstream, model, credential, inCooldown, alone, why, forMs }: CooldownChange,
 ): void {
   const fields = { upstream, model, credential, why, for_ms: inCooldown && !alone ? Math.round(forMs) : undefined };
-  if (inCooldown && alone) log.warn('target fails, and is called all the same, as it has no alternative', fields);
+  if (inCooldown && alone) log.warn('target failing with no alternative', fields);
   else if (inCooldown) log.warn('target in cooldown', fields);
-  else log.info('target is back', fields);
+  else log.info('target cooldown ended', fields);
 }

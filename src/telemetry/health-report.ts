@@ -34,7 +34,7 @@ export function startHealthReports({ store, node, log, states, drift, secretKeys
       failing = false;
     } catch (error) {
       // Only `postern models` depends on the stored health, so one warning is enough.
-      if (!failing) log.warn('the state of the targets could not be stored', { cause: String(error) });
+      if (!failing) log.warn('target health not stored', { cause: String(error) });
       failing = true;
     }
   }

@@ -75,6 +75,11 @@ export function createLog(fd: number, settings: LogSettings, shared?: Shared): P
 
 /** Names of renamed events in 0.1, which their lines carry until 0.3, for alerts that look for them. `{field}` is the value of a field. */
 export const formerNames: Readonly<Record<string, string>> = {
+  'target in cooldown': 'target rests',
+  'target cooldown ended': 'target is back',
+  'target failing with no alternative': 'target fails, and is called all the same, as it has no alternative',
+  'target health not stored': 'the state of the targets could not be stored',
+  'model not listed by upstream': "target is not in the upstream's list of models",
   'store not opened': 'the store cannot be opened; rows stay in the journal until it can',
   'journal import failing': 'rows cannot go into the store; they stay in the journal until they can',
   'journal import working again': 'rows go into the store again',

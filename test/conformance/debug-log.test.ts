@@ -29,9 +29,9 @@ test('at level debug each chosen target and outcome is logged, without bodies, h
     rig.steps.map(({ message, fields }) => [message, fields.id, fields.upstream, fields.outcome, fields.detail]),
     [
       ['target chosen', id, first.upstream, undefined, undefined],
-      ['attempt ended', id, first.upstream, 'failed', 500],
+      ['upstream attempt ended', id, first.upstream, 'failed', 500],
       ['target chosen', id, second.upstream, undefined, undefined],
-      ['attempt ended', id, second.upstream, 'answered', 200],
+      ['upstream attempt ended', id, second.upstream, 'answered', 200],
     ],
   );
   const written = JSON.stringify(rig.steps);
@@ -43,7 +43,7 @@ test('at level debug it is logged if no target is left; at info no step is', asy
   assert.equal((await setup.embed()).status, 501);
   assert.deepEqual(
     setup.rig.steps.map(({ message }) => message),
-    ['target chosen', 'attempt ended', 'no target left'],
+    ['target chosen', 'upstream attempt ended', 'no target left to try'],
   );
   const quiet = await startSeveral(t, [answering('a')]);
   assert.equal((await quiet.embed()).status, 200);

@@ -90,10 +90,7 @@ test('canary texts detect that an upstream changed its model, and changed it bac
   vectorOf = (text) => [0, 1, text.length];
   await until(() => stateOf()?.hasChanged === true);
   assert.ok((stateOf()?.agreement ?? 1) < 0.5);
-  assert.deepEqual(
-    rig.warnings.map(({ message }) => message).filter((one) => one.includes('changed its model')).length,
-    1,
-  );
+  assert.equal(rig.warnings.filter(({ message }) => message === 'embedding drift detected').length, 1);
   vectorOf = (text) => [text.length, 1, 0];
   await until(() => stateOf()?.hasChanged === false);
 });

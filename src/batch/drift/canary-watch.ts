@@ -86,9 +86,8 @@ export class CanaryWatch {
       const hasChanged = agreement < sameFrom;
       bird.state = { ...bird.state, checkedAtS, agreement, hasChanged, failure: null };
       const about = { model: bird.model.id, upstream: bird.target.upstream.id, agreement };
-      if (hasChanged && !had)
-        log.warn('an upstream has changed its model: the same texts have other vectors now', about);
-      if (!hasChanged && had) log.info('an upstream gives the vectors again that it gave at first', about);
+      if (hasChanged && !had) log.warn('embedding drift detected', about);
+      if (!hasChanged && had) log.info('embedding drift ended', about);
     } catch (error) {
       bird.state = { ...bird.state, checkedAtS, agreement: null, failure: reasonOf(error) };
     } finally {

@@ -127,7 +127,7 @@ class Attempts {
           this.#sameTarget === undefined ? this.#chooseUnlessOver() : await this.#chooseNext(this.#sameTarget);
         if (lease === undefined || !isLease(lease)) {
           if (lease !== undefined && (await this.#waitForRate(lease))) continue;
-          this.#log?.debug('no target left', { id: this.#exchange.id, why: lease?.kind ?? 'over' });
+          this.#log?.debug('no target left to try', { id: this.#exchange.id, reason: lease?.kind ?? 'over' });
           if (lease?.kind === 'full' && this.#isOnlyAtOnce) throw new NoFreeSlot();
           if (this.#faults !== undefined) this.#excuse(this.#faults);
           const { answer, lease: answered, verdict } = this.#fallback.best(lease, this.#exchange);
@@ -421,7 +421,7 @@ class Attempts {
   #refuse(lease: TargetLease, refusal: GatewayError): void {
     this.#tried.target(lease.candidate.target);
     this.#exchange.trace?.called(lease, 'refused', undefined);
-    this.#log?.debug('attempt ended', { ...this.#namesOf(lease), outcome: 'refused', detail: refusal.code });
+    this.#log?.debug('upstream attempt ended', { ...this.#namesOf(lease), outcome: 'refused', detail: refusal.code });
     this.#fallback.refused(refusal);
   }
 
@@ -647,7 +647,7 @@ class Attempts {
   #logEnd(lease: TargetLease, outcome: string, detail: number | string | undefined, startedMs: number): void {
     if (this.#log === undefined) return;
     const durationMs = Math.round((performance.now() - startedMs) * 10) / 10;
-    this.#log.debug('attempt ended', { ...this.#namesOf(lease), outcome, detail, duration_ms: durationMs });
+    this.#log.debug('upstream attempt ended', { ...this.#namesOf(lease), outcome, detail, duration_ms: durationMs });
   }
 
   /** Names for the log: IDs only, nothing of a request or a credential. */
