@@ -73,7 +73,7 @@ export function createReloadHistory({ store, loaded, log, nowMs }: ReloadHistory
       inForce = next;
       recording = recording
         .then(() => record(from, next))
-        .catch((thrown: unknown) => log.warn('reload not in the audit log', { reason: reasonOf(thrown) }));
+        .catch((thrown: unknown) => log.warn('configuration reload not audited', { reason: reasonOf(thrown) }));
     },
   };
 }

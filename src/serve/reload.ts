@@ -23,9 +23,7 @@ export function startReloading(
     try {
       app.lists.cleared(readClearedCaches(await configuration.store.settings.get(clearedCaches)));
     } catch (error) {
-      log.warn('the store does not say which caches were cleared: it is asked again with its next change', {
-        why: reasonOf(error),
-      });
+      log.warn('cache clearing delayed', { reason: reasonOf(error) });
     }
   }
 

@@ -191,7 +191,7 @@ async function refusalAfter(gateway: GatewayProcess, said: number, fault: Fault)
     const line = gateway
       .log()
       .slice(said)
-      .find(({ msg, faults }) => /^configuration not reloaded: /.test(String(msg)) && names(faults, fault));
+      .find(({ msg, faults }) => msg === 'configuration not reloaded' && names(faults, fault));
     if (line !== undefined) return line;
     await wait(10);
   }

@@ -87,7 +87,7 @@ export function createConfigurationFeed({
       .then(pause)
       .then(reloadNow)
       .catch((error: unknown) => {
-        log.error('configuration not reloaded: the running one stays in force', { why: reasonOf(error) });
+        log.error('configuration not reloaded', { why: reasonOf(error) });
         onReload([{ path: '', message: reasonOf(error) }]);
       });
   }
@@ -115,20 +115,20 @@ export function createConfigurationFeed({
     ({ readAtMs } = next);
     files = [...new Set([...files, ...next.files])];
     if (!next.ok) {
-      log.error('configuration not reloaded: the running one stays in force', { faults: next.faults });
+      log.error('configuration not reloaded', { faults: next.faults });
       onReload(next.faults);
       return;
     }
     const reasons = await swap(next);
     if (reasons.length > 0) {
-      log.error('configuration not reloaded: restart to change these settings', { settings: reasons });
+      log.error('configuration not reloaded: restart required', { settings: reasons });
       onReload([{ path: '', message: `restart to change these settings: ${reasons.join(', ')}` }]);
       return;
     }
     ({ files } = next);
     log.info('configuration reloaded', { models: next.snapshot.models.all.length, revision: revisionOf(lastChange) });
     for (const warning of next.warnings) {
-      log.warn(warning);
+      log.warn('configuration warning', { warning });
       await inBackground.sliceIfOver();
     }
     onReload(undefined);
@@ -146,11 +146,7 @@ export function createConfigurationFeed({
       return true;
     } catch (error) {
       isBehind = true;
-      if (!isReadFailing) {
-        log.error('what is configured in the store cannot be read: the running configuration stays in force', {
-          why: reasonOf(error),
-        });
-      }
+      if (!isReadFailing) log.error('stored configuration unreadable', { why: reasonOf(error) });
       isReadFailing = true;
       return false;
     }
@@ -186,8 +182,8 @@ export function createConfigurationFeed({
       if (isBehind) reload();
     },
     onOutage(state, cause) {
-      if (state === 'ends') log.info('the store answers again');
-      else log.warn('the store does not answer: what changes in it is in force once it does', { why: reasonOf(cause) });
+      if (state === 'ends') log.info('store reachable again for configuration');
+      else log.warn('store unreachable for configuration', { why: reasonOf(cause) });
     },
   });
 

@@ -160,7 +160,7 @@ export function createResourceEditor({ store, current, load, secrets, log }: Res
     if (ring !== undefined || file === undefined || !isNeeded) return { ring, warning: undefined };
     const made = await makeKeyFile(file);
     const warning = `a key for the secrets in the store was made at ${file}: keep a copy of it, and not beside the copies of the database; where several machines serve, set POSTERN_SECRET_KEY instead`;
-    log.warn(warning);
+    log.warn('secrets key created', { warning });
     return { ring: made, warning };
   }
 
