@@ -104,7 +104,7 @@ test('each budget threshold is reported once by several nodes, in the log and to
   await calm();
   assert.equal(posted.length, 4);
   assert.equal(log.length, 2);
-  assert.equal(log[0]?.message, 'a budget is spent to 80 percent');
+  assert.equal(log[0]?.message, 'budget threshold reached');
 });
 
 test('a node asks the store once for the right to report a threshold', async () => {

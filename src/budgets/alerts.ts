@@ -59,9 +59,9 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
   async function send(name: string, alert: BudgetAlert): Promise<void> {
     if (!(await isOurs(name))) return;
     const { holder, period, amount, spent, percent, account } = alert;
-    log.warn(`a budget is spent to ${percent} percent`, { holder, period, amount, spent, percent, account });
+    log.warn('budget threshold reached', { holder, period, amount, spent, percent, account });
     if (underWay.size > mostUnderWay) {
-      log.warn('too many alerts are under way: this one goes to no webhook', { account, percent });
+      log.warn('budget alert dropped: too many pending', { account, percent });
       return;
     }
     const bodies = {
@@ -81,7 +81,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
         failure = wordsOf(error);
       }
     }
-    log.warn('alert not sent: the store is unreachable', { alert: name, failure });
+    log.warn('budget alert not sent: store unreachable', { alert: name, failure });
     // The alert is sent when the threshold is reached the next time.
     seen.delete(name);
     return false;
@@ -106,7 +106,7 @@ export function createBudgetAlerts(deps: BudgetAlertsDeps) {
         failure = wordsOf(error);
       }
     }
-    log.warn('a webhook did not take an alert', { host, alert: alert.id, failure });
+    log.warn('budget alert not delivered', { host, alert: alert.id, failure });
   }
 
   async function waited(ms: number): Promise<boolean> {

@@ -119,7 +119,7 @@ export function createLocalBudgets(deps: LocalBudgetsDeps): LocalBudgets {
   }
 
   function forfeitAll(): void {
-    log.warn('the store took this node for lost: what it had drawn from budgets was given to others');
+    log.warn('node budget lease expired');
     for (const allowance of allowances.values()) allowance.forfeit();
   }
 

@@ -67,15 +67,13 @@ export function createStoreWatch(log: Log) {
   function answered(): void {
     if (!isDoubtful) return;
     isDoubtful = false;
-    log.info('budgets can be drawn from the store again');
+    log.info('store reachable again for budgets');
   }
 
   function failed(error: unknown): void {
     if (isDoubtful) return;
     isDoubtful = true;
-    log.warn('budgets cannot be drawn from the store: what was drawn is spent, then requests are refused', {
-      error: reasonOf(error),
-    });
+    log.warn('store unreachable for budgets', { error: reasonOf(error) });
   }
 
   return {

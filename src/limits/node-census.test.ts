@@ -60,12 +60,12 @@ test('while the store fails, the last node count is kept, and the failure is log
     await new Promise(setImmediate);
   }
   assert.equal(census.count, 3);
-  assert.deepEqual(lines, ['the nodes could not be counted in the store']);
+  assert.deepEqual(lines, ['node count unavailable']);
 });
 
 test('if the store fails at the first count, only the workers are counted, and the failure is logged', async () => {
   const { take, answerWith, lines } = rig();
   answerWith(() => Promise.reject(new Error('away')));
   assert.equal((await take(2)).count, 2);
-  assert.deepEqual(lines, ['the nodes could not be counted in the store']);
+  assert.deepEqual(lines, ['node count unavailable']);
 });

@@ -23,7 +23,7 @@ export async function takeNodeCensus({ health, workers, log }: NodeCensusDeps) {
       count = Math.max(workers, (await health.nodes(reportMaxAgeMs)).length + unsaid);
       isFailing = false;
     } catch (error) {
-      if (!isFailing) log.warn('the nodes could not be counted in the store', { error: String(error) });
+      if (!isFailing) log.warn('node count unavailable', { error: String(error) });
       isFailing = true;
     }
   }

@@ -93,9 +93,7 @@ export class ParentLimiter extends SharedLimiter<Decision> implements SlotArbite
   protected late(): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#log.warn('the process that counts for all workers does not answer: this one lets through its share', {
-      deadline_ms: deadlineMs,
-    });
+    this.#log.warn('parent process late: limits decided locally', { deadline_ms: deadlineMs });
   }
 
   /** Returns a reservation that the parent made after this process had decided. */

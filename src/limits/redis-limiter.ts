@@ -252,10 +252,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     const decisions = this.#decided.late - this.#lateReported;
     this.#lateReported = this.#decided.late;
     if (decisions === 0) return;
-    this.#log.warn('answers of redis were late: this node decided by what it knew', {
-      decisions,
-      deadline_ms: this.#link.deadlineMs,
-    });
+    this.#log.warn('redis late: limits decided locally', { decisions, deadline_ms: this.#link.deadlineMs });
   }
 
   #noteSettled(plan: Plan, amounts: Amounts, used: Amounts, atMs: number): void {

@@ -141,7 +141,7 @@ export class RedisLink {
       // Settlements that are still pending are sent before this on the same connection.
       if (wasUp) await within(client.sendCommand(['ZREM', this.#deps.keys.nodes, this.node]), silenceMs);
     } catch (error) {
-      this.#deps.log.info('could not say good-bye to redis', { reason: reasonOf(error) });
+      this.#deps.log.info('node not deregistered from redis', { reason: reasonOf(error) });
     } finally {
       client.destroy();
     }
@@ -288,7 +288,7 @@ export class RedisLink {
   #reportBack(): void {
     if (this.#reported.size === 0) return;
     this.#reported.clear();
-    this.#deps.log.info('redis is back: limits are counted for all nodes together again', { nodes: this.nodes });
+    this.#deps.log.info('redis reachable again for limits', { nodes: this.nodes });
   }
 
   #report(error: unknown): void {
@@ -296,6 +296,6 @@ export class RedisLink {
     const reason = reasonOf(error).replace(/ script: .*$/, '');
     if (this.#reported.has(reason) || this.#reported.size === mostReasons || this.#state === 'closed') return;
     this.#reported.add(reason);
-    this.#deps.log.warn('redis is unreachable: this node counts alone', { reason, nodes: this.nodes });
+    this.#deps.log.warn('redis unreachable for limits', { reason, nodes: this.nodes });
   }
 }

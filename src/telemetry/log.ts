@@ -88,6 +88,9 @@ export const formerNames: Readonly<Record<string, string>> = {
     'what is configured in the store cannot be read: the running configuration stays in force',
   'store unreachable for configuration': 'the store does not answer: what changes in it is in force once it does',
   'store reachable again for configuration': 'the store answers again',
+  'store unreachable for budgets':
+    'budgets cannot be drawn from the store: what was drawn is spent, then requests are refused',
+  'store reachable again for budgets': 'budgets can be drawn from the store again',
   'store not opened': 'the store cannot be opened; rows stay in the journal until it can',
   'journal import failing': 'rows cannot go into the store; they stay in the journal until they can',
   'journal import working again': 'rows go into the store again',
@@ -104,10 +107,18 @@ export const formerNames: Readonly<Record<string, string>> = {
   'old ledger rows not deleted': 'old rows cannot be deleted; it is tried again',
   'ledger live view interrupted': 'the ledger cannot be followed just now',
   'ledger thread crashed': 'the thread of the ledger died; it is started again',
-  'redis is unreachable: this node counts alone':
-    'redis is away: this node lets through its share of every limit, by its own count',
-  'redis is unreachable: this node caches alone': 'redis is away: items are remembered by this node alone',
-  'alert not sent: the store is unreachable': 'an alert was not sent, as the store is away',
+  'redis unreachable for limits': 'redis is away: this node lets through its share of every limit, by its own count',
+  'redis reachable again for limits': 'redis is back: limits are counted for all nodes together again',
+  'redis late: limits decided locally': 'answers of redis were late: this node decided by what it knew',
+  'parent process late: limits decided locally':
+    'the process that counts for all workers does not answer: this one lets through its share',
+  'node not deregistered from redis': 'could not say good-bye to redis',
+  'node count unavailable': 'the nodes could not be counted in the store',
+  'node budget lease expired': 'the store took this node for lost: what it had drawn from budgets was given to others',
+  'budget threshold reached': 'a budget is spent to {percent} percent',
+  'budget alert not sent: store unreachable': 'an alert was not sent, as the store is away',
+  'budget alert not delivered': 'a webhook did not take an alert',
+  'budget alert dropped: too many pending': 'too many alerts are under way: this one goes to no webhook',
 };
 
 /** An output that takes bytes: text would be encoded once more for the system. */

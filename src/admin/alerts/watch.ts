@@ -206,7 +206,7 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     } catch (thrown) {
       const delayMs = Math.min(longestRetryMs, firstRetryMs * 2 ** failures);
       retries.set(name, { failures: failures + 1, atMs: nowMs + delayMs });
-      log.warn('alert not taken', { alert: alert.id, channel: id, host: way.host, failure: failureOf(thrown) });
+      log.warn('alert not delivered', { alert: alert.id, channel: id, host: way.host, reason: failureOf(thrown) });
       return [untold];
     }
   }

@@ -79,7 +79,7 @@ export function createRedisSharedCache(url: string, log: Log) {
   function report(error: unknown): void {
     if (isReported || isClosed) return;
     isReported = true;
-    log.warn('redis is unreachable: this node caches alone', { reason: reasonOf(error) });
+    log.warn('redis unreachable for cache', { reason: reasonOf(error) });
   }
 
   connecting = connect();
