@@ -15,6 +15,9 @@ const commands = await Promise.all(commandNames.map(loadCommand));
 
 const faults: string[] = [];
 
+/** Limit of the words of a log event's name; what is more goes into fields. */
+const mostEventWords = 6;
+
 checkErrors(readFileSync('docs/reference/errors.md', 'utf8'));
 checkRoutes(readFileSync('docs/reference/routes.md', 'utf8'));
 checkClientApis(readFileSync('docs/reference/client-apis.md', 'utf8'));
@@ -159,7 +162,7 @@ function checkLogEvents(text: string): void {
   for (const [, name = '', level = '', fields = ''] of text.matchAll(
     /^\| `([^`]+)` \| (debug|info|warn|error) \| (.*?) ?\| .+ \|$/gm,
   )) {
-    documented.set(name.replaceAll(/\{\w+\}/g, '{}'), { level, fields: new Set(fields.match(/[a-z_]+/g)) });
+    documented.set(name, { level, fields: new Set(fields.match(/[a-z_]+/g)) });
   }
   const written = new Map<string, { fields: Set<string>; isOpen: boolean; source: string }>();
   for (const { file, level, name, fields, isOpen } of findLogEvents('.')) {
@@ -170,6 +173,7 @@ function checkLogEvents(text: string): void {
       isOpen: known.isOpen || isOpen,
       source: known.source + readFileSync(file, 'utf8'),
     });
+    if (name.split(' ').length > mostEventWords) faults.push(`${file}: the event "${name}" is too long: use fields`);
     if (row === undefined) faults.push(`${page}: the event "${name}" of ${file} is missing`);
     else {
       if (row.level !== level) faults.push(`${page}: "${name}" is ${level} in ${file}, ${row.level} here`);

@@ -103,7 +103,10 @@ test('without a limit, one address gets a tenth of the connections once 80 % are
   // A line a minute; an address is shown only where the operator wants it.
   assert.equal(lines.length, 1);
   const [{ msg, reason, limit, client_address: address, advice } = {}] = lines;
-  assert.deepEqual([msg, reason, limit, address], ['connections refused', 'max_connections_per_address', 2, undefined]);
+  assert.deepEqual(
+    [msg, reason, limit, address],
+    ['client connections refused', 'max_connections_per_address', 2, undefined],
+  );
   assert.match(String(advice), /server\.trusted_proxies/);
 });
 
@@ -133,7 +136,7 @@ test('at the limit, a new connection closes the longest idle one, and never one 
   assert.equal((await newer.nextResponse()).status, 200);
   assert.deepEqual(
     lines.map(({ msg, limit }) => [msg, limit]),
-    [['idle connections closed', 4]],
+    [['idle client connections closed', 4]],
   );
   await partial.write(ping.subarray(10));
   assert.equal((await partial.nextResponse()).status, 200);
@@ -146,6 +149,6 @@ test('at the limit and without an idle connection, a new connection is refused',
   assert.equal(await isServed(), false);
   assert.deepEqual(
     lines.map(({ msg, reason }) => [msg, reason]),
-    [['connections refused', 'max_connections']],
+    [['client connections refused', 'max_connections']],
   );
 });

@@ -64,9 +64,9 @@ export class ConnectionQuota {
       socket.destroy();
     } else if (open >= this.#settings.maxConnections) {
       if (this.#closeLongestIdle()) {
-        this.#report('idle connections closed', 'max_connections');
+        this.#report('idle client connections closed', 'max_connections');
       } else {
-        this.#report('connections refused', 'max_connections');
+        this.#report('client connections refused', 'max_connections');
         socket.destroy();
       }
     }
@@ -82,7 +82,7 @@ export class ConnectionQuota {
     const count = this.#byNetwork.get(network) ?? 0;
     const holds = maxConnectionsPerAddress !== undefined || open >= this.#crowdedFrom;
     if (holds && count >= this.#mostOfAddress) {
-      this.#report('connections refused', 'max_connections_per_address', address);
+      this.#report('client connections refused', 'max_connections_per_address', address);
       return false;
     }
     this.#byNetwork.set(network, count + 1);
@@ -119,7 +119,7 @@ export class ConnectionQuota {
     return this.#idle.length > 0;
   }
 
-  #report(event: 'idle connections closed' | 'connections refused', reason: Reason, address?: string): void {
+  #report(event: string, reason: Reason, address?: string): void {
     const name = `${event} ${reason}`;
     const report = this.#reports.get(name) ?? { count: 0, nextMs: 0 };
     this.#reports.set(name, report);

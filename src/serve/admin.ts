@@ -106,7 +106,7 @@ async function listen(
     },
     answer,
     isProxy: (address) => includesAddress(current().snapshot.server.trustedProxies, address),
-    onFault: (error) => log.error('the admin listener could not answer', { why: traceOf(error) }),
+    onFault: (error) => log.error('admin listener request failed', { why: traceOf(error) }),
   });
   try {
     return { url: toUrl('http', await listener.listen()), close: () => listener.close() };
@@ -115,9 +115,7 @@ async function listen(
     if (codeOf(error) !== 'EADDRINUSE' || settings.isPortGiven) {
       throw toListenFault(error, { name: 'console', ...settings });
     }
-    log.warn(
-      `port ${settings.port} on ${settings.host} is taken, so there is no admin listener; set console.port to another one`,
-    );
+    log.warn('admin listener not started: port taken', { host: settings.host, port: settings.port });
     return undefined;
   }
 }
@@ -180,7 +178,7 @@ async function composeAdmin(
   };
   const listener = createFetchListener(
     async (request, incoming) => (await site.find(request)) ?? api.fetch(request, { address: addressOf(incoming) }),
-    (error) => log.error('an answer of the console broke off', { why: traceOf(error) }),
+    (error) => log.error('console response interrupted', { why: traceOf(error) }),
   );
   return {
     answer(request, response) {

@@ -30,6 +30,8 @@ interface Start {
 
 type Outlets = Pick<Surroundings, 'cwd' | 'env' | 'stdout' | 'terminal'>;
 
+const keyAdvice = '"postern keys create" makes another one';
+
 /** Reports a successful start. Called when the port is open: a key created before a failed start would never have been shown. */
 export async function reportReady(
   { loaded, store, listening, admin, workers }: Start,
@@ -51,10 +53,8 @@ export async function reportReady(
   if (firstKey.kind === 'created') {
     await showFirstKey(firstKey.secret, { keyFile, baseUrl: toReachable(baseUrl), snapshot }, log, outlets);
   } else if (firstKey.kind === 'none' && snapshot.keys.size === 0) {
-    log.info('keys are in the store', {
-      first_key_file: existsSync(keyFile) ? keyFile : undefined,
-      advice: '"postern keys create" makes another one',
-    });
+    const firstKeyFile = existsSync(keyFile) ? keyFile : undefined;
+    log.info('API keys found in store', { first_key_file: firstKeyFile, advice: keyAdvice });
   }
   if (admin.url !== undefined) {
     const base = snapshot.console.url ?? toReachable(admin.url);
@@ -70,10 +70,8 @@ export async function reportReady(
     workers,
     config: loaded.file ?? 'embedded',
   });
-  if (firstKey.kind === 'from-environment' && firstKey.weak) {
-    log.warn('POSTERN_KEY is shorter than 24 characters: good enough to try things out, too weak to keep');
-  }
-  for (const warning of loaded.warnings) log.warn(warning);
+  if (firstKey.kind === 'from-environment' && firstKey.weak) log.warn('POSTERN_KEY too short', { min_length: 24 });
+  for (const warning of loaded.warnings) log.warn('configuration warning', { warning });
 }
 
 /** The folder for files with secrets, which the process writes to anyway: that of the store's file, else that around the journal. */
@@ -106,7 +104,7 @@ async function showFirstKey(
     await writeSecret(keyFile, secret);
     for (const line of firstKeyLines({ file: keyFile }, baseUrl, snapshot)) stdout(line);
   } catch (error) {
-    log.error('first key not written', { why: reasonOf(error), advice: '"postern keys create" makes another one' });
+    log.error('first API key not written', { reason: reasonOf(error), advice: keyAdvice });
   }
 }
 
@@ -126,7 +124,7 @@ async function showSetUp(
     for (const line of setUpFileLines(file)) stdout(line);
   } catch (error) {
     const advice = '"postern members setup-link" makes a link';
-    if (link !== undefined) log.error('set-up link not written', { why: reasonOf(error), advice });
+    if (link !== undefined) log.error('console set-up link not written', { reason: reasonOf(error), advice });
   }
   if (link !== undefined && terminal !== undefined) for (const line of setUpLines(link)) terminal(line);
 }

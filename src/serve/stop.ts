@@ -21,7 +21,7 @@ export function endAtNextSignal(log: Pick<ProcessLog, 'warn' | 'flush'>, last: (
   const fromMs = performance.now() + repetitionMs;
   const end = (signal: NodeJS.Signals): void => {
     if (performance.now() < fromMs) return;
-    log.warn('stopping at once', { signal });
+    log.warn('stopping immediately', { signal });
     last();
     void log.flush().finally(() => process.exit(1));
   };

@@ -69,9 +69,9 @@ export async function warmUp(deps: WarmUpDeps): Promise<void> {
     const tooLate = wait(longestMs, undefined, { ref: false });
     const requests = await Promise.race([serveSome(deps, startedMs + mostMs), tooLate]);
     if (requests === undefined) throw new Error('it does not end');
-    deps.log.debug('warmed up', { requests, duration_ms: Math.round(clock.monotonicMs() - startedMs) });
+    deps.log.debug('warm-up finished', { requests, duration_ms: Math.round(clock.monotonicMs() - startedMs) });
   } catch (error) {
-    deps.log.warn('not warmed up', { why: reasonOf(error) });
+    deps.log.warn('warm-up failed', { reason: reasonOf(error) });
   }
 }
 

@@ -205,11 +205,12 @@ test('a log line of a renamed event has the former name beside the new one', asy
   const file = await fileIn(t);
   const log = await openLog({ ...standardLog, file });
   log.warn('target in cooldown', { upstream: 'u' });
+  log.warn('budget threshold reached', { percent: 80 });
   log.warn('another event', { upstream: 'u' });
   await log.flush();
   const lines = (await readFile(file, 'utf8')).trimEnd().split('\n');
   const former = lines.map((line) => JSON.parse(line).former_msg);
-  assert.deepEqual(former, ['target rests', undefined]);
+  assert.deepEqual(former, ['target rests', 'a budget is spent to 80 percent', undefined]);
 });
 
 test('entries below the level are not written, and the level can change', async (t) => {

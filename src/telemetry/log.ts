@@ -119,6 +119,16 @@ export const formerNames: Readonly<Record<string, string>> = {
   'budget alert not sent: store unreachable': 'an alert was not sent, as the store is away',
   'budget alert not delivered': 'a webhook did not take an alert',
   'budget alert dropped: too many pending': 'too many alerts are under way: this one goes to no webhook',
+  'POSTERN_KEY too short': 'POSTERN_KEY is shorter than 24 characters: good enough to try things out, too weak to keep',
+  'admin listener not started: port taken':
+    'port {port} on {host} is taken, so there is no listener for operators; set console.port to another one',
+  'admin listener request failed': 'the listener for operators could not answer',
+  'admin API request failed': 'the admin API could not answer',
+  'console response interrupted': 'an answer of the console broke off',
+  'stopping immediately': 'stopping at once',
+  'worker unreachable': 'a worker could not be reached',
+  'worker exited unexpectedly': 'worker ended; another takes its place',
+  'workers fail to start: exiting': '{failed_starts} workers in a row died at their start: giving up',
 };
 
 /** An output that takes bytes: text would be encoded once more for the system. */

@@ -27,7 +27,7 @@ async function start(
 }
 
 const warmUps = (gateway: GatewayProcess): number =>
-  gateway.log().filter(({ msg, requests }) => msg === 'warmed up' && typeof requests === 'number').length;
+  gateway.log().filter(({ msg, requests }) => msg === 'warm-up finished' && typeof requests === 'number').length;
 
 /** No access line, and no step of a request. */
 function assertNoRequest(gateway: GatewayProcess): void {

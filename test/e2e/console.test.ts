@@ -83,8 +83,9 @@ describe('the admin listener', { concurrency: 2 }, () => {
     const gateway = await startGatewayProcess({ config: { ...local, console: {} } });
     t.after(() => gateway.stop());
     assert.equal(gateway.log().find(({ msg }) => msg === 'listening')?.console, undefined);
-    const warned = gateway.log().filter(({ level }) => level === 40);
-    assert.match(String(warned[0]?.msg), /^port 4001 on 127\.0\.0\.1 is taken, .*; set console\.port to another one$/);
+    const [{ msg, host, port, former_msg: former } = {}] = gateway.log().filter(({ level }) => level === 40);
+    assert.deepEqual([msg, host, port], ['admin listener not started: port taken', '127.0.0.1', 4001]);
+    assert.match(String(former), /^port 4001 on 127\.0\.0\.1 is taken, .*; set console\.port to another one$/);
     assert.equal(gateway.stderr(), '');
   });
 });

@@ -154,7 +154,7 @@ describe('starting', { concurrency: 2 }, () => {
 
       const second = await start(t, { ...fresh(directory), server: settings }, env);
       assert.equal((await readFile(file, 'utf8')).trimEnd(), secret);
-      const report = second.log().find(({ msg }) => msg === 'keys are in the store');
+      const report = second.log().find(({ msg }) => msg === 'API keys found in store');
       assert.equal(report?.first_key_file, file);
       assert.match(String(report?.advice), /postern keys create/);
     });

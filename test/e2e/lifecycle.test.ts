@@ -248,7 +248,7 @@ describe('the end of a gateway', { concurrency: 3 }, () => {
       gateway.signal(second);
       assert.deepEqual(await gateway.exited, { code: 1, signal: null });
       assert.deepEqual(lastWords(gateway), {});
-      assert.equal(gateway.log().find(({ msg }) => msg === 'stopping at once')?.signal, second);
+      assert.equal(gateway.log().find(({ msg }) => msg === 'stopping immediately')?.signal, second);
       assert.notEqual(await stuck.closed(), 'open');
     });
   }

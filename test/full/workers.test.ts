@@ -89,7 +89,7 @@ describe('workers', { concurrency: 2 }, () => {
     assert.equal(after.sum('postern_requests_total', served), 30);
     assert.equal(after.sum('postern_workers'), 2);
     assert.equal(after.sum('postern_worker_restarts_total'), 1);
-    const died = gateway.log().find(({ msg }) => msg === 'worker ended; another takes its place');
+    const died = gateway.log().find(({ msg }) => msg === 'worker exited unexpectedly');
     assert.deepEqual([died?.worker, died?.signal], [1, 'SIGKILL']);
 
     // Each line of the log is whole, and names the worker that wrote it.
@@ -139,8 +139,7 @@ describe('workers', { concurrency: 2 }, () => {
 
     await writeFile(gateway.configFile, '{ "models": 3 }');
     process.kill(pids(gateway)[0] ?? 0, 'SIGKILL');
-    const ends = (): number =>
-      gateway.log().filter(({ msg }) => msg === 'worker ended; another takes its place').length;
+    const ends = (): number => gateway.log().filter(({ msg }) => msg === 'worker exited unexpectedly').length;
     await until(() => ends() >= 3);
     await askForNew();
     assert.match(gateway.stderr(), /postern\.json.*models/);

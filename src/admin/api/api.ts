@@ -54,7 +54,7 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
         new Problem('store_unavailable', { detail: 'The store does not answer just now; try again in a moment.' }),
       );
     }
-    context.log.error('the admin API could not answer', { why: error.stack ?? error.message });
+    context.log.error('admin API request failed', { why: error.stack ?? error.message });
     return toResponse(
       new Problem('internal_error', {
         detail: 'See the log for the cause; try again, and inform your operator if it persists.',

@@ -125,9 +125,7 @@ export class Poller<End extends object> {
     try {
       await this.#what.store.release(this.#node);
     } catch (error) {
-      this.#deps.log.warn('what is made in the background is taken over by another process a little later', {
-        reason: reasonOf(error),
-      });
+      this.#deps.log.warn('background jobs not handed over', { reason: reasonOf(error) });
     }
   }
 
@@ -165,7 +163,7 @@ export class Poller<End extends object> {
   #failed(error: unknown): void {
     if (!this.#isFailing) {
       const reason = reasonOf(error);
-      this.#deps.log.warn('what is made in the background cannot be followed; it is tried again', { reason });
+      this.#deps.log.warn('polling of background jobs failed', { reason });
     }
     this.#isFailing = true;
   }

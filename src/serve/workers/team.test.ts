@@ -16,7 +16,7 @@ async function run(behaviour: string): Promise<Record<string, unknown>[]> {
 
 test('when workers fail to start five times in a row, the whole process ends with exit code 2', async () => {
   const lines = await run('dies');
-  const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
+  const deaths = lines.filter(({ msg }) => msg === 'worker exited unexpectedly');
   assert.deepEqual(
     deaths.map(({ code, delay_ms: delayMs }) => [code, delayMs]),
     [
@@ -28,7 +28,7 @@ test('when workers fail to start five times in a row, the whole process ends wit
   );
   // The final flush may overtake pending lines.
   const said = (text: string) => lines.find(({ msg }) => msg === text);
-  assert.equal(said('workers fail to start: giving up')?.failed_starts, 5);
+  assert.equal(said('workers fail to start: exiting')?.failed_starts, 5);
   assert.deepEqual([said('started')?.started, said('started')?.broken], [2, 2]);
 });
 
@@ -48,12 +48,12 @@ test('a worker still starting at shutdown gets the stop message as soon as it ca
 
 test('when one worker fails to start five times, the process continues while another worker serves', async () => {
   const lines = await run('one serves');
-  const deaths = lines.filter(({ msg }) => msg === 'worker ended; another takes its place');
+  const deaths = lines.filter(({ msg }) => msg === 'worker exited unexpectedly');
   assert.deepEqual(
     deaths.map(({ worker }) => worker),
     [2, 2, 2, 2, 2],
   );
-  const report = lines.find(({ msg }) => msg === 'workers fail to start: others serve');
+  const report = lines.find(({ msg }) => msg === 'some workers fail to start');
   assert.deepEqual([report?.failed_starts, report?.serving], [5, 1]);
   const started = lines.find(({ msg }) => msg === 'started');
   assert.deepEqual(

@@ -73,9 +73,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     post.readyAtMs = undefined;
     post.complete = true;
     worker.on('message', (received) => hear(post, worker, toMessage<FromWorker>(received)));
-    worker.on('error', (error) =>
-      log.error('a worker could not be reached', { worker: post.number, why: String(error) }),
-    );
+    worker.on('error', (error) => log.error('worker unreachable', { worker: post.number, why: String(error) }));
     worker.on('exit', (code, signal) => {
       limitServer?.leave(worker.id);
       bury(post, code, signal);
@@ -136,7 +134,7 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     const livedLong = wasReady && performance.now() - readyAtMs >= steadyMs;
     post.deaths = livedLong ? 0 : post.deaths + 1;
     const delayMs = livedLong ? 0 : Math.min(longestDelayMs, firstDelayMs * 2 ** (post.deaths - 1));
-    log.error('worker ended; another takes its place', { worker: post.number, code, signal, delay_ms: delayMs });
+    log.error('worker exited unexpectedly', { worker: post.number, code, signal, delay_ms: delayMs });
     restarts += 1;
     const timer = setTimeout(() => {
       delayed.delete(timer);
@@ -156,11 +154,11 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
     if (failedStarts < failedStartsAllowed) return false;
     const fields = { code, failed_starts: failedStarts };
     if (serving === 0) {
-      log.error('workers fail to start: giving up', fields);
+      log.error('workers fail to start: exiting', fields);
       giveUp(2);
       return true;
     }
-    log.error('workers fail to start: others serve', { ...fields, serving });
+    log.error('some workers fail to start', { ...fields, serving });
     failedStarts = 0;
     if (listening !== undefined) started.resolve(listening);
     return false;

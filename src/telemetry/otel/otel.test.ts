@@ -94,5 +94,5 @@ test('a refusal by the collector is logged once, however often it repeats', asyn
   }
   await close();
   assert.ok(received.length > 1);
-  assert.deepEqual(warnings, ['telemetry could not be exported']);
+  assert.deepEqual(warnings, ['telemetry export failed']);
 });

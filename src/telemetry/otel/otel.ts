@@ -111,6 +111,6 @@ function createFaultTeller(log: Pick<Log, 'warn'>): (error: unknown) => void {
     const nowMs = performance.now();
     if (nowMs < silentUntilMs) return;
     silentUntilMs = nowMs + failureLogIntervalMs;
-    log.warn('telemetry could not be exported', { cause: reasonOf(error) });
+    log.warn('telemetry export failed', { reason: reasonOf(error) });
   };
 }
