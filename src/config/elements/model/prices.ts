@@ -85,7 +85,7 @@ export const priceField = (subject: string, defaultText: string) =>
   z
     .union([priceMapping, oneOf(['free', 'unknown'])], { error: 'a mapping of prices, free or unknown' })
     .optional()
-    .describe(`${subject} \`unknown\` is counted without a cost.`)
+    .describe(`${subject} With \`unknown\`, requests are counted without a cost.`)
     .meta({ kind: 'mapping, `free` or `unknown`', defaultText });
 
 type WrittenPrice = z.output<typeof priceMapping> | 'free' | 'unknown';
