@@ -200,6 +200,18 @@ function checkLogEvents(text: string): void {
   for (const name of Object.keys(formerNames)) {
     if (!documented.has(name)) faults.push(`src/telemetry/log.ts: there is no event "${name}"`);
   }
+  for (const quoting of globSync('docs/{guides,reference,explanations}/*.md')) {
+    const others = readFileSync(quoting, 'utf8').replaceAll(/^\| `[^`]+` \| `[^`]+` \|$/gm, '');
+    for (const [name, former] of Object.entries(formerNames)) {
+      const words = former
+        .split(/\{\w+\}/)
+        .map(RegExp.escape)
+        .join('\\S+');
+      if (former.includes(' ') && new RegExp(`\`${words}\``).test(others)) {
+        faults.push(`${quoting}: the event "${former}" is now "${name}"`);
+      }
+    }
+  }
 }
 
 /** Checks diffs in the docs: the file must have the diff's result; a diff that begins with an empty file shows all of it. */
