@@ -11,7 +11,7 @@ const countsTimes = 2;
 const shortestStepBytes = 16 * 1024;
 const longestStepBytes = 1024 ** 2;
 
-/** The memory for one call's answer, which is a part of the memory of its exchange. */
+/** The memory that one call's answer takes, as a part of the memory of its exchange. */
 export class AnswerMemory {
   readonly #exchange: Exchange;
   readonly #pool: MemoryPool;

@@ -185,7 +185,6 @@ function textOf(bytes: Buffer | undefined): string | null {
   return bytes === undefined || bytes.length === 0 ? null : cut(bytes.toString('utf8'), longestMessage);
 }
 
-/** Shortens a text without cutting inside a character. */
 function cut(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length).replace(/[\ud800-\udbff]$/, '')}…` : text;
 }

@@ -158,7 +158,6 @@ interface Called {
   readonly text: string;
 }
 
-/** Limit of the text of all tool calls in one stream. */
 const mostCallCharacters = 8 * 1024 * 1024;
 
 /** Reads the deltas of a chat stream. A tool call comes in pieces; the client gets it when it is complete. */

@@ -141,7 +141,6 @@ interface EndpointAddress {
   readonly method: 'GET' | 'POST';
   readonly paths: readonly [string, ...string[]];
   readonly summary: string;
-  /** Query parameters that the endpoint reads; others are ignored. */
   readonly query?: QueryGrammar;
 }
 
@@ -163,7 +162,6 @@ interface OwnPath {
 
 export interface ClientApi {
   readonly id: string;
-  /** For people: the clients that use the API. */
   readonly title: string;
   /** A second prefix of all paths of the API, such as `/ollama`. */
   readonly prefix: string;
@@ -222,7 +220,6 @@ export function resolveAt(
   return found;
 }
 
-/** The error for a field that no upstream could serve. */
 export function refusedField(field: string, model: Json | undefined, why: string): GatewayError {
   const named = typeof model === 'string' ? ` for the model ${JSON.stringify(model.slice(0, 80).toWellFormed())}` : '';
   return new GatewayError('unsupported_parameter', {

@@ -1,4 +1,4 @@
-/** Interface between request handling and load balancing: choose the next target for a call, and report how the call went. */
+/** Interface between request handling and load balancing: chooses the next target for a call, and reports how the call went. */
 
 import { Buffer } from 'node:buffer';
 import { hash } from 'node:crypto';
@@ -218,7 +218,6 @@ export interface NoTarget {
 export interface Dispatcher {
   /** Chooses a target. `matched`: the text that the model's pattern matched, for upstream names; empty without a pattern. */
   choose(routePlan: RoutePlan, tried: Tried, matched: string): TargetLease | NoTarget;
-  /** The calls that wait for the upstream's rate limits. */
   pacing(upstream: Upstream): Pacing;
   /** Called where no target served the request. Where two were unavailable for this body and no other, neither is at fault. */
   excuseUnavailable(routePlan: RoutePlan, tried: Tried, matched: string): void;

@@ -1,4 +1,4 @@
-/** Types for detecting drift: whether a target's model has changed (canary), and whether another model agrees with it (shadow). */
+/** Defines the types for detecting drift: whether a target's model has changed (canary), and whether another model agrees with it (shadow). */
 
 import type { Buffer } from 'node:buffer';
 import type { Exchange } from './exchange.ts';

@@ -1,4 +1,4 @@
-/** Every error that Postern answers with, one row each: status, type and advice. */
+/** Lists every error that Postern answers with, one row each: status, type and advice. */
 
 import { withMasks } from '../lib/secrets/secret-shapes.ts';
 
@@ -84,7 +84,6 @@ export const upstreamCodes = ['upstream_denied', 'upstream_refused', 'upstream_f
 
 export type UpstreamCode = (typeof upstreamCodes)[number] | 'rate_limit_exceeded' | 'upstream_timeout';
 
-/** The gateway's error type and code for an upstream's status. */
 export function upstreamError(status: number): { readonly type: string; readonly code: UpstreamCode } {
   if (status === 401) return { type: 'authentication_error', code: 'upstream_denied' };
   if (status === 402) return { type: 'invalid_request_error', code: 'upstream_denied' };

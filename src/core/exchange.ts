@@ -42,7 +42,6 @@ export class Exchange {
   clientAddress: string | undefined = undefined;
   /** The mark that upstream calls of this request carry, to refuse loops: see loop-mark.ts. */
   loopMark = '';
-  /** The trace of this request; undefined where no traces are kept. */
   trace: ExchangeTrace | undefined = undefined;
   askedLane: Lane | undefined = undefined;
   /** The lane that the request is in: decides which calls go first where they wait for an upstream. */

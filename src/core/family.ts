@@ -61,7 +61,6 @@ export interface MadeAnswer {
   readonly status: number;
   readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer | AsyncIterable<Buffer>;
-  /** Fields of the request that the answer ignored. */
   readonly ignored?: readonly string[];
 }
 

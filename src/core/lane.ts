@@ -5,7 +5,6 @@ import { GatewayError } from './errors.ts';
 export const lanes = ['interactive', 'bulk'] as const;
 export type Lane = (typeof lanes)[number];
 
-/** The request header by which a client chooses its lane. */
 export const laneHeader = 'x-postern-lane';
 
 interface HasLane {

@@ -33,7 +33,6 @@ export interface CredentialCheck {
 export interface ProbeProblem {
   readonly message: string;
   readonly advice: string;
-  /** The field of the upstream's configuration that should be looked at. */
   readonly field: 'base_url' | 'api_key' | 'tls' | 'timeouts.connect' | 'options' | undefined;
 }
 

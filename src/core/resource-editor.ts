@@ -23,7 +23,6 @@ export interface ConfiguredElement {
   readonly id: string;
   readonly managedBy: ManagedBy;
   readonly place: FilePosition | undefined;
-  /** Version of the stored element; undefined for others. */
   readonly version: number | undefined;
   readonly updatedAtMs: number | undefined;
   /** Whether the running configuration has the element in this form: a write takes effect after a moment. */
@@ -64,7 +63,6 @@ export interface Conflict {
   readonly outcome: 'conflict';
   /** The stored element's version; 0 where it was deleted. */
   readonly version: number;
-  /** Who changed it last and when, from the audit log. */
   readonly by: { readonly actor: string; readonly atMs: number } | undefined;
 }
 

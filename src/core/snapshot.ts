@@ -148,7 +148,6 @@ export interface Target {
   readonly offers: ReadonlyMap<string, Offer>;
   readonly unsupported: Unsupported;
   readonly tokenIds: TokenIds;
-  /** The scale of rerank scores; undefined unless the target reranks. */
   readonly scores?: TargetScores | undefined;
   /** The operator's limits for lists in one call; undefined: the family's apply. */
   readonly limits?: ListLimits | undefined;
@@ -226,7 +225,6 @@ export interface Model {
   readonly context?: number | undefined;
   readonly maxOutput?: number | undefined;
   readonly maxToolCalls?: number | undefined;
-  /** The default width of the model's vectors; undefined where unset. */
   readonly dimensions?: number | undefined;
   /** The model's vectors may be truncated: where a client asks for shorter ones, the gateway makes them. */
   readonly matryoshka?: boolean;

@@ -87,7 +87,6 @@ export class Asked {
   readonly publicModel: string;
   readonly shape: RerankShape | undefined;
   readonly tokenIds: TokenIds;
-  /** The scale of the target's scores; undefined unless it reranks. */
   readonly scores: TargetScores | undefined;
   readonly options: Options;
   readonly id: string;
@@ -225,7 +224,6 @@ export interface ErrorWireFormat {
   hiddenIn?(body: Json): number | undefined;
   /** Reads unusual fields, such as a header; fields that it leaves undefined are read from the usual places. */
   read?(body: Json | undefined, headers: readonly string[]): SaidError | undefined;
-  /** The seconds until a retry, where the body has them. */
   retryAfterS?(body: Json): number | undefined;
   /** Statuses whose text is about the operator's account, and is withheld. */
   readonly withheld?: readonly number[];

@@ -1,4 +1,4 @@
-/** Declares the family of local models, which answer inside this process: no network, no key, equal output for equal requests. */
+/** Declares the family of local models, which answer inside this process: no network, no key, and equal output for equal requests. */
 
 import { defineFamily } from '../core/family.ts';
 import { rerankByBm25 } from './local/bm25.ts';

@@ -135,7 +135,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   onDecodedEnd(): void {
     this.#isDecoded = true;
     if (this.#waiter !== undefined && this.#isReceived) this.#finish();
-    // A request paused for the decoder continues to its end without it.
+    // A request that is paused because the decoder is full is read to its end: the decoder needs no more bytes.
     else this.#request.resume();
   }
 

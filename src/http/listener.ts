@@ -1,4 +1,4 @@
-/** The clients' listener: a port, a Unix socket or both, with access rules and an orderly shutdown. */
+/** Listens for client connections on a port, a Unix socket or both, with access rules and an orderly shutdown. */
 
 import type { AddressInfo, Server } from 'node:net';
 import { Server as SecureServer } from 'node:tls';

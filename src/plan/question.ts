@@ -54,7 +54,6 @@ export interface Form {
   readonly model: NameSpan | undefined;
   /** Parts in which some upstream would read the name of another model. */
   readonly others: readonly NamedModel[];
-  /** Bytes of all files of the form together. */
   readonly fileBytes: number;
 }
 

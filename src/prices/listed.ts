@@ -94,7 +94,6 @@ function toNanos(dollars: string | undefined): number | undefined {
 }
 
 const dayMs = 86_400_000;
-/** Lists that are older than this are shown with their age. */
 const oldAfterDays = 180;
 
 /** The text `", 386 days old"`, or an empty one for a recent list. */

@@ -1,4 +1,4 @@
-/** Built-in prices of well-known models at their vendors' own services, with the date of their public pages. Data only. */
+/** Lists built-in prices of well-known models at their vendors' own services, with the date of the vendors' public pages. Data only. */
 
 /** Prices in US dollars, as text: for a million tokens, or for one search unit. */
 export interface WrittenPrice {

@@ -22,7 +22,6 @@ export interface CompileContext {
   readonly faults: FaultList;
   readonly locator: Locator;
   readonly isSubstituted: Substitution['isSubstituted'];
-  /** Warnings about settings that are valid but perhaps not meant. */
   readonly warnings: Warning[];
 }
 

@@ -104,7 +104,6 @@ function createWhole(written: Readonly<Record<string, unknown>>, isList: IsList,
 
   return {
     tree,
-    /** Adds one file; its own faults are added to `all`. */
     add({ tree: own, positionOf, faults }: Source, origin: string, all: FaultList): Layer {
       const ranges = new Map<string, { readonly from: number; readonly to: number }>();
       const sections = new Set<string>();

@@ -16,7 +16,6 @@ export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'ups
 
 interface SealedElement {
   readonly element: Element;
-  /** Why the element cannot be encrypted; empty where it was. */
   readonly faults: readonly Fault[];
 }
 

@@ -1,4 +1,4 @@
-/** The price of a target in whole nano-dollars per million tokens or characters, or per single other unit. Unknown is undefined, never zero. */
+/** Defines the price of a target: whole nano-dollars per million tokens or characters, or for one other unit. Unknown is undefined, never zero. */
 
 import { recordOf } from '../../lib/record-of.ts';
 import type { Units } from './units.ts';
@@ -83,7 +83,6 @@ export interface RequestEstimate {
   /** Size and quality of the images to be made; a field is undefined where the request leaves it to the service. */
   readonly picture?: Pick<PictureRate, 'size' | 'quality'>;
   readonly likelyInputTokens: number;
-  /** Upper bound of the input tokens, for any tokenizer. */
   readonly mostInputTokens: number;
   readonly mostOutputTokens: number;
   readonly mostSearchUnits: number;
@@ -99,7 +98,6 @@ export interface RequestEstimate {
   readonly others?: readonly OtherPrice[];
   /** Terms of service that the request asks for; the service decides about absent ones. */
   readonly terms?: Terms;
-  /** Likely length of the recordings in the request. */
   readonly likelySeconds?: number;
   readonly mostSeconds?: number;
   readonly characters?: number;
@@ -126,7 +124,6 @@ export const estimateOfEach = (of: (name: (typeof summedFigures)[number]) => num
 export const forNothing: RequestEstimate = Object.freeze({ ...estimateOfEach(() => 0), isStream: false });
 
 export interface BatchSize {
-  /** The path of the route that each line asks for. */
   readonly path: string;
   readonly lines: number;
 }
@@ -141,7 +138,6 @@ export interface Bill {
   readonly units?: Units | undefined;
   /** Some counts are estimates, because the upstream did not report all of them. */
   readonly isEstimated: boolean;
-  /** Cost in nano-dollars; null where the price is unknown. */
   readonly costNanos: number | null;
 }
 

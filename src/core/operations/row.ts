@@ -60,7 +60,6 @@ export interface OperationRow {
   readonly callsIn?: 'usage' | 'output' | 'grounding';
   /** The request field that asks for one search, which is billed whatever the answer reports. */
   readonly searchedBy?: string;
-  /** The answer reports its service tier beside its usage. */
   readonly reportsTier?: true;
   /** How a request can name stored objects; undefined where it cannot. */
   readonly objectNames?: ObjectNames;

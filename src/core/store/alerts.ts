@@ -34,7 +34,6 @@ export interface StoredAlert extends AlertFacts {
   readonly id: string;
   readonly openedAtMs: number;
   readonly closedAtMs: number | undefined;
-  /** No notification is sent before this time. */
   readonly silencedUntilMs: number | undefined;
   /** Pending notifications: `opened` or `closed`, a colon, and the channel. */
   readonly untold: readonly string[];

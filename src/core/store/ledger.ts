@@ -118,7 +118,7 @@ export interface LedgerStore {
   usage(filter: LedgerFilter, by: readonly UsageGroup[], only?: 'unpriced'): Promise<UsageLine[]>;
   /** For each key that was used since `fromMs`: when it was used last, to the hour (older: to the day). */
   lastUse(fromMs: number): Promise<ReadonlyMap<string, number>>;
-  /** Sums of further units; only lines that have some. */
+  /** Sums of further units; only lines that have such units. */
   unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
   /**
    * Moves the time mark, by which retention deletes, and returns it; never past `nowMs`, as the clock may be wrong. A start moves it by 48 h at most.

@@ -40,7 +40,7 @@ export interface SettingStore {
   get(name: string): Promise<unknown>;
   all(): Promise<ReadonlyMap<string, unknown>>;
   set(name: string, value: unknown, actor: string): Promise<void>;
-  /** True for the first caller with this name, ever. It changes no setting, and is not in the audit log. */
+  /** True for the first caller ever that claims this name. A claim changes no setting, and is not in the audit log. */
   claim(name: string): Promise<boolean>;
   /** A random name of the installation, made once: the same for every node that shares the store. */
   installation(): Promise<string>;

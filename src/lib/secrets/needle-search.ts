@@ -20,7 +20,6 @@ export class NeedleSearch {
   /** By hash: 1 where a block of a needle has this hash. */
   readonly #isKnown: Uint8Array;
   readonly #shift: number;
-  /** Occurrences in needles, by the block itself. */
   readonly #occurrences = new Map<number, Occurrence[]>();
   readonly #isFirstByte = new Uint8Array(256);
   /** By byte: 1 where a needle contains it, other than as its last byte. */

@@ -195,7 +195,6 @@ export function createMetrics({ routes, version }: MetricsDeps) {
       sources = { ...sources, ...more };
     },
     reading,
-    /** Reads the metrics without a pause. */
     read: (only?: ReadonlySet<MetricName>): Reading => atOnce(reading(only)),
     close: () => own.close(),
   };

@@ -180,7 +180,6 @@ interface Vectors {
   readonly vectors: readonly Json[];
   /** All vectors came in base64, as requested. */
   readonly areAsAsked: boolean;
-  /** The first vector as it came, unconverted. */
   readonly first: Json | undefined;
 }
 

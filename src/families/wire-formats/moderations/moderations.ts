@@ -49,7 +49,6 @@ export interface Judgement {
 }
 
 interface ModerationResult {
-  /** One judgement for each text, in the order of the texts. */
   readonly judgements: readonly Judgement[];
   readonly model?: string | undefined;
   readonly usage?: JsonObject | undefined;
