@@ -67,6 +67,28 @@ test('a person in several mapped groups gets the highest of their roles', async 
   }
 });
 
+test('role_claim names a claim inside objects by its path, and one whose name contains dots by that name', async (t) => {
+  const { go, provider } = await setUp(t, { role_claim: 'realm_access.roles' });
+  for (const [claims, role] of [
+    [{ realm_access: { roles: ['bosses'] } }, 'owner'],
+    [{ 'realm_access.roles': ['readers'], realm_access: { roles: ['bosses'] } }, 'viewer'],
+    [{ realm_access: 'bosses' }, undefined],
+    [{}, undefined],
+  ] as const) {
+    provider.claims = { ...ada, ...claims };
+    assert.equal((await go()).role, role);
+  }
+
+  const other = await setUp(t, { role_claim: 'realm_access.roles' });
+  other.provider.metadata = { userinfo_endpoint: `${other.provider.issuer}/userinfo` };
+  other.provider.userinfo = { ...ada, realm_access: { roles: ['bosses'] } };
+  assert.equal((await other.go()).role, 'owner');
+  // A token with all claims is enough.
+  other.provider.userinfo = { sub: 'user-2' };
+  other.provider.claims = { ...ada, realm_access: { roles: ['readers'] } };
+  assert.equal((await other.go()).role, 'viewer');
+});
+
 test('an email address that the identity provider has not verified is accepted only with trust_email', async (t) => {
   const { go, provider } = await setUp(t);
   for (const email_verified of [false, undefined, 'true']) {

@@ -6,6 +6,7 @@ import { type Role, roles } from '../../core/role.ts';
 import type { OidcSettings } from '../../core/snapshot.ts';
 import { foldEmail, type StoredMember } from '../../core/store/members.ts';
 import type { Store } from '../../core/store/store.ts';
+import { isMapping } from '../../lib/is-mapping.ts';
 import { Problem } from '../problem.ts';
 import { signInRefused } from './sessions.ts';
 
@@ -91,7 +92,7 @@ export function createOidcFlow(settings: OidcSettings, nowMs: () => number) {
         const claims = tokens.claims();
         if (claims === undefined) throw failed('the identity provider sent no ID token');
         const { userinfo_endpoint: userinfo } = configuration.serverMetadata();
-        const isWhole = userinfo === undefined || wanted.every((name) => claims[name] !== undefined);
+        const isWhole = userinfo === undefined || wanted.every((name) => claimIn(claims, name) !== undefined);
         const more = isWhole ? {} : await client.fetchUserInfo(configuration, tokens.access_token, claims.sub);
         return toPerson(claims, { ...claims, ...more }, settings);
       } catch (error) {
@@ -147,9 +148,16 @@ function toPerson({ iss, sub, auth_time: authenticatedAtS }: IDToken, all: Claim
 
 /** The highest of the roles that the person's groups map to. */
 function roleOf(claims: Claims, settings: OidcSettings): Role | undefined {
-  const said = claims[settings.role_claim];
-  const groups = new Set(Array.isArray(said) ? said : [said]);
+  const groups = new Set([claimIn(claims, settings.role_claim)].flat());
   return roles.findLast((role) => settings.roles[role].some((group) => groups.has(group)));
+}
+
+/** A claim by its name, which may contain dots, or else by its path, such as `realm_access.roles` of Keycloak. */
+function claimIn(claims: Claims, name: string): unknown {
+  if (Object.hasOwn(claims, name)) return claims[name];
+  let value: unknown = claims;
+  for (const part of name.split('.')) value = isMapping(value) && Object.hasOwn(value, part) ? value[part] : undefined;
+  return value;
 }
 
 const failed = (why: string): Problem => refused(`${why}. Try again, or ask your operator`);

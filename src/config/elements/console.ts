@@ -30,7 +30,9 @@ const oidcSchema = mapping({
     .meta({ defaultText: 'nobody gets in without an invitation or a group' }),
   role_claim: text('the name of a claim', /^[^\p{Cc}\s]{1,100}$/u)
     .default('groups')
-    .describe("The claim with the user's groups, in the ID token or from the userinfo endpoint."),
+    .describe(
+      "The claim with the user's groups, in the ID token or from the userinfo endpoint. Dots lead into objects: `realm_access.roles`.",
+    ),
   roles: mapping({
     viewer: groups('viewers'),
     editor: groups('editors'),
