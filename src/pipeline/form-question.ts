@@ -3,10 +3,11 @@
 import { Buffer, isAscii, isUtf8 } from 'node:buffer';
 import { GatewayError } from '../core/errors.ts';
 import { isPartForModel } from '../core/model-fields.ts';
+import type { Route } from '../core/route.ts';
 import type { FormPart, Upload } from '../core/upload.ts';
 import { plainName } from '../lib/multipart/part-head.ts';
 import { refusedModel } from '../plan/other-models.ts';
-import type { NamedModel, NameSpan, Question, QuestionReader } from '../plan/question.ts';
+import { formReaderOf, modelFieldOf, type NamedModel, type NameSpan, type Question } from '../plan/question.ts';
 
 const longestModelNameBytes = 1_024;
 const longestShownFilename = 256;
@@ -17,15 +18,13 @@ interface ModelPart {
   readonly mayBeMissing: boolean;
 }
 
-/** Reads a form. `read` validates its fields: a text is a string, a file an object, repeated names a list. */
-export async function readForm(
-  upload: Upload,
-  read: QuestionReader,
-  modelPart: ModelPart | undefined,
-): Promise<Question> {
+/** Reads a form as an object: a text is a string, a file an object, repeated names a list. */
+export async function readForm(upload: Upload, route: Route, mayBeMissing: boolean): Promise<Question> {
+  const name = modelFieldOf(route);
+  const modelPart = name === undefined ? undefined : { name, mayBeMissing };
   const model = modelPart === undefined ? undefined : nameSpanIn(upload, modelPart);
   const others = otherModelsInForm(upload.parts, modelPart?.name);
-  const question = await read(Buffer.from(toJson(upload.parts)));
+  const question = await formReaderOf(route)(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
   return {

@@ -32,7 +32,6 @@ import {
   checkShape,
   checkStandIn,
   formReaderOf,
-  modelFieldOf,
   type NamedModel,
   type Question,
   questionReaderOf,
@@ -126,18 +125,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     mayBeMissing: boolean,
   ): Promise<Question> {
     exchange.upload = upload;
-    const name = modelFieldOf(route);
-    const modelPart = name === undefined ? undefined : { name, mayBeMissing };
-    const question = await readForm(upload, formReaderOf(route), modelPart);
+    const question = await readForm(upload, route, mayBeMissing);
     if (exchange.key?.captureMs !== undefined) exchange.captured = new Captured(question.body);
     return question;
-  }
-
-  async function admitExchange(exchange: Exchange, called: Route, request: ServerRequest): Promise<KeyRecord> {
-    const admitted = admit(exchange, called, request);
-    const key = admitted instanceof Promise ? await admitted : admitted;
-    letIn(exchange, key, deps);
-    return key;
   }
 
   /** Answers a request. Nothing that holds the body outlives this function, as a stream may last much longer. */
@@ -151,7 +141,9 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     begun: Begun | undefined,
   ): Promise<Answered> {
     exchange.shape = shapeIn(called, request.fields) ?? exchange.shape;
-    const key = begun?.key ?? (await admitExchange(exchange, called, request));
+    const admitted = begun?.key ?? admit(exchange, called, request);
+    const key = admitted instanceof Promise ? await admitted : admitted;
+    if (begun?.key === undefined) letIn(exchange, key, deps);
     const query = queryFor(called, request.target);
     const modelFromPath = modelInPath ?? modelBesideBody(called, request.fields);
     const body =
@@ -258,8 +250,7 @@ export function createPipeline(deps: PipelineDeps): Pipeline {
     asked: Question,
     modelFromPath: string | undefined,
   ): Promise<Entered> {
-    const memory = new ParsingMemory(exchange.requestLease);
-    return enter(entry, asked, memory, {
+    return enter(entry, asked, new ParsingMemory(exchange.requestLease), {
       upstreamNames() {
         const resolved = lookUp(exchange, key, route, asked, modelFromPath, mayUseModel);
         return resolved.model.targets.map((target) => nameAt(target, resolved));
