@@ -10,7 +10,7 @@ import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inBackground } from '../../lib/time-slices.ts';
 import type { Caller } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
-import type { Endpoint, Method } from '../endpoint.ts';
+import type { Endpoint } from '../endpoint.ts';
 import { type Call, type Implemented, Reply } from '../implement.ts';
 import { Problem } from '../problem.ts';
 import { checkAccess } from './gate.ts';
@@ -36,7 +36,8 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
   for (const endpoint of endpoints) {
     app.on(endpoint.method, endpoint.path, (c) => answer(endpoint as Runnable, c));
   }
-  for (const [path, methods] of methodsByPath(endpoints)) {
+  for (const [path, all] of Map.groupBy(endpoints, (endpoint) => endpoint.path)) {
+    const methods = all.map(({ method }) => method);
     app.all(path, () => {
       throw new Problem('method_not_allowed', {
         detail: `Use ${methods.join(' or ')} here.`,
@@ -103,12 +104,6 @@ export function createAdminApi(endpoints: readonly Implemented[], context: Admin
 function refuseHeadOfStream({ streams }: Endpoint, { method }: Request): void {
   if (streams === undefined || method !== 'HEAD') return;
   throw new Problem('method_not_allowed', { detail: 'Use GET here.', headers: { allow: 'GET' } });
-}
-
-function methodsByPath(endpoints: readonly Endpoint[]): Map<string, Method[]> {
-  const methods = new Map<string, Method[]>();
-  for (const { path, method } of endpoints) methods.set(path, [...(methods.get(path) ?? []), method]);
-  return methods;
 }
 
 const noQuery = z.strictObject({});

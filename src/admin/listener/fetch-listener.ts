@@ -66,10 +66,7 @@ function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request | un
 }
 
 async function write(response: Response, incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
-  const headers: Record<string, string | string[]> = Object.fromEntries(response.headers);
-  const cookies = response.headers.getSetCookie();
-  if (cookies.length > 0) headers['set-cookie'] = cookies;
-  outgoing.writeHead(response.status, headers);
+  outgoing.setHeaders(response.headers).writeHead(response.status);
   const { body } = response;
   if (body === null || incoming.method === 'HEAD') {
     await body?.cancel();

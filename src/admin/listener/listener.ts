@@ -120,23 +120,16 @@ export function createAdminListener(deps: AdminListenerDeps) {
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => refuseRaw(stream, toCode(error.code ?? '')));
 
   return {
-    listen: () =>
-      new Promise<AddressInfo>((resolve, reject) => {
-        const { host, port } = settings();
-        server.once('error', reject);
-        server.listen({ host, port }, () => {
-          server.off('error', reject);
-          const address = server.address();
-          if (address === null || typeof address === 'string') {
-            reject(new TypeError('the listener has no TCP address'));
-          } else if (settings().token === undefined && !isLoopback(address.address)) {
-            server.close();
-            reject(new OpenListenerError(`${host} is reachable from other machines, and no token is set`));
-          } else {
-            resolve(address);
-          }
-        });
-      }),
+    async listen(): Promise<AddressInfo> {
+      const { host, port } = settings();
+      server.listen({ host, port });
+      await once(server, 'listening');
+      const address = server.address();
+      if (address === null || typeof address === 'string') throw new TypeError('the listener has no TCP address');
+      if (settings().token !== undefined || isLoopback(address.address)) return address;
+      server.close();
+      throw new OpenListenerError(`${host} is reachable from other machines, and no token is set`);
+    },
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());

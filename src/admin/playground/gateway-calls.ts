@@ -198,13 +198,11 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
 
   return {
     secret(): Promise<string> {
-      if (held === undefined) {
-        held = obtain();
+      held ??= obtain().catch((error: unknown) => {
         // The next caller tries again.
-        held.catch(() => {
-          held = undefined;
-        });
-      }
+        held = undefined;
+        throw error;
+      });
       return held;
     },
     /** Forgets a secret that the gateway has refused, so that the next call gets another key. */
