@@ -101,7 +101,7 @@ function toOperation(route: Route, path = route.path): Json {
         headers: { 'x-request-id': { schema: text }, 'x-postern-translated': { schema: text } },
         content: { ...toAnswerContent(route), ...streamed },
       },
-      ...errorReferences(),
+      ...errorReferences,
     },
   };
 }
@@ -136,7 +136,7 @@ function toOwnOperation(route: Route): Json {
     summary: `A route of the operator's own${own === undefined ? '' : ` (${own.label})`}.`,
     ...(parameters.length > 0 && { parameters }),
     ...(own?.method === 'POST' && { requestBody: { required: true, content } }),
-    responses: { 200: { description: 'What the upstream answers, byte for byte.' }, ...errorReferences() },
+    responses: { 200: { description: 'What the upstream answers, byte for byte.' }, ...errorReferences },
   };
 }
 
@@ -151,7 +151,7 @@ function addObjectRoute(paths: Json, { route, action, method, query, summary }: 
       summary,
       parameters: [...(action === 'about' ? [idParameter] : []), ...queryParameters(query)],
       ...(content && { requestBody: { required: true, content } }),
-      responses: { 200: anyAnswer, ...errorReferences() },
+      responses: { 200: anyAnswer, ...errorReferences },
     };
     paths[path] = { ...Object(paths[path]), [method.toLowerCase()]: described };
   }
@@ -206,7 +206,7 @@ function atClientApi(path: string, { title, error }: ClientApi, summary: string,
 
 /** The answers of a client API, whose format the other service describes. */
 function answersOf(clientApi: ClientApi): Json {
-  if (clientApi.error === undefined) return { 200: anyAnswer, ...errorReferences() };
+  if (clientApi.error === undefined) return { 200: anyAnswer, ...errorReferences };
   const said = clientApi.error({ status: 400, message: '', id: '', code: '', param: '' });
   const description = `An error, as clients of ${clientApi.title} read it.`;
   return {
@@ -309,15 +309,14 @@ function modelParameter(description: string): Json {
   return { name: 'model', in: 'path', required: true, description, schema: text };
 }
 
-const errorCodesByStatus = (): Map<number, ErrorCode[]> =>
-  Map.groupBy(
-    (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status !== 499),
-    (code) => errorTable[code].status,
-  );
+const errorCodesByStatus = Map.groupBy(
+  (Object.keys(errorTable) as ErrorCode[]).filter((code) => errorTable[code].status !== 499),
+  (code) => errorTable[code].status,
+);
 
 function errorResponses(): Json {
   const responses: Json = {};
-  for (const [status, codes] of errorCodesByStatus()) {
+  for (const [status, codes] of errorCodesByStatus) {
     responses[`Error${status}`] = {
       description: codes.map((code) => `\`${code}\`: ${errorTable[code].message}`).join('\n\n'),
       content: asJson({ $ref: '#/components/schemas/Error' }),
@@ -326,14 +325,11 @@ function errorResponses(): Json {
   return responses;
 }
 
-const errorReferences = (): Json =>
-  Object.fromEntries(
-    errorCodesByStatus()
-      .keys()
-      .map((status) => [status, errorReference(status)]),
-  );
-
 const errorReference = (status: number): Json => ({ $ref: `#/components/responses/Error${status}` });
+
+const errorReferences: Json = Object.fromEntries(
+  errorCodesByStatus.keys().map((status) => [status, errorReference(status)]),
+);
 
 const shapesWith = (member: string): string =>
   rerankShapes
