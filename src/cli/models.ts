@@ -11,15 +11,11 @@ export const models = commandOf('models', `${configUsage} --json`, async (contex
   const { stdout } = context;
   const { loaded, store } = faultless(await openIfThere(context));
   const reports = (await store?.health.latest(reportMaxAgeMs).finally(() => store.close())) ?? [];
-  const rows = loaded.snapshot.models.all.map(({ id, aliases, operations, visible, space, scores, targets }) => ({
-    id,
-    aliases,
-    operations,
-    visible,
-    space: space ?? null,
-    scores: scores ?? null,
-    targets: targets.map((target) => describe(target, reports)),
-  }));
+  const rows = loaded.snapshot.models.all.map((model) => {
+    const { id, aliases, operations, visible, space = null, scores = null } = model;
+    const targets = model.targets.map((target) => describe(target, reports));
+    return { id, aliases, operations, visible, space, scores, targets };
+  });
   if (printJson(context, rows)) return 0;
   const head = ['MODEL', 'ALIASES', 'OPERATIONS', 'VISIBLE', 'TARGET', 'HEALTH'];
   const lines = rows.flatMap(({ id, aliases, operations, visible, targets }) =>

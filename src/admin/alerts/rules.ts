@@ -48,8 +48,8 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
     return [...Map.groupBy(missed, ({ upstream }) => upstream)].map(([upstream, all]): AlertFacts => {
       const models = all.map(({ model }) => model).join(', ');
       const cause = `${upstream}: interactive requests for ${models} take longer than their slo, although bulk has only one slot left`;
-      const facts = { rule: 'slo_missed', severity: 'warning', cause, explore: { upstream, order: 'p95' } } as const;
-      return { ...facts, kind: 'upstream', subject: upstream };
+      const explore = { upstream, order: 'p95' };
+      return { rule: 'slo_missed', severity: 'warning', cause, explore, kind: 'upstream', subject: upstream };
     });
   },
 
@@ -60,13 +60,9 @@ const finders: Readonly<Record<AlertRule, (context: Watched) => Promise<readonly
     );
     return spent.map(({ holder: { kind, id, name }, budget }): AlertFacts => {
       const cause = `The budget of ${kind} ${name || id} for a ${budget.period} is used up: requests are refused`;
-      const facts = {
-        rule: 'budget',
-        severity: 'warning',
-        cause,
-        explore: { [kind]: id, outcome: 'refused' },
-      } as const;
-      return { ...facts, kind: kind === 'project' ? 'project' : 'key', subject: id };
+      const explore = { [kind]: id, outcome: 'refused' };
+      const holder = kind === 'project' ? 'project' : 'key';
+      return { rule: 'budget', severity: 'warning', cause, explore, kind: holder, subject: id };
     });
   },
 

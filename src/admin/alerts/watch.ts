@@ -68,18 +68,12 @@ export function createAlertWatch({ context, ways, node, everyMs = standardEveryM
     const { webhooks, smtp } = configuration.snapshot().alerts;
     const posts = webhooks.map((webhook, index): Way => {
       const kind = webhook.format === 'slack' ? 'slack' : 'webhook';
-      return {
-        id: `${kind}-${index + 1}`,
-        kind,
-        host: new URL(webhook.url).host,
-        send: (...what) => post(webhook, ...what),
-      };
+      const { host } = new URL(webhook.url);
+      return { id: `${kind}-${index + 1}`, kind, host, send: (...what) => post(webhook, ...what) };
     });
     if (smtp === undefined) return posts;
-    return [
-      ...posts,
-      { id: 'smtp', kind: 'smtp', host: new URL(smtp.url).host, send: (...what) => mail(smtp, ...what) },
-    ];
+    const { host } = new URL(smtp.url);
+    return [...posts, { id: 'smtp', kind: 'smtp', host, send: (...what) => mail(smtp, ...what) }];
   }
 
   async function post(webhook: AlertWebhook, event: string, alert: StoredAlert): Promise<string> {

@@ -65,12 +65,8 @@ export function toDetail(
   row: LedgerRow,
   { hasCapture, traceUrl }: { readonly hasCapture: boolean; readonly traceUrl: string | undefined },
 ): z.input<typeof ledgerDetail> {
-  const tries = row.tries.map(({ credential, detail, startMs, connectMs, ...one }) => ({
-    ...one,
-    credential: credential ?? null,
-    detail: detail ?? null,
-    startMs: startMs ?? null,
-    connectMs: connectMs ?? null,
+  const tries = row.tries.map(({ credential = null, detail = null, startMs = null, connectMs = null, ...one }) => ({
+    ...{ ...one, credential, detail, startMs, connectMs },
   }));
   const { traceId } = row;
   const url = traceId === null ? undefined : traceUrl?.replaceAll('{trace_id}', () => encodeURIComponent(traceId));

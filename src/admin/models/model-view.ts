@@ -65,14 +65,10 @@ const textIn = (value: unknown): string | null => (typeof value === 'string' ? v
 
 function targetsOf(id: string, document: ElementDocument, compiled: Model | undefined) {
   if (compiled === undefined) return writtenTargets(id, document);
-  return compiled.targets.map((target) => ({
-    upstream: target.upstream.id,
-    model: target.model,
-    priority: target.priority,
-    weight: target.weight,
-    bridge: target.bridge ?? null,
-    price: toPriceView(target, document),
-  }));
+  return compiled.targets.map((target) => {
+    const { upstream, model, priority, weight, bridge = null } = target;
+    return { upstream: upstream.id, model, priority, weight, bridge, price: toPriceView(target, document) };
+  });
 }
 
 function writtenTargets(id: string, document: ElementDocument) {

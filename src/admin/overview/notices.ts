@@ -227,18 +227,11 @@ async function readBudgets(context: AdminContext): Promise<Found> {
       share >= 1
         ? `The budget of ${nameOf(holder)} is used up`
         : `The budget of ${nameOf(holder)} is ${Math.floor(share * 100)} % used`,
-    detail: `Its ${periodWords[budget.period]}; requests beyond it are refused.`,
+    detail: `Its budget ${budget.period === 'total' ? 'in total' : `of a ${budget.period}`}; requests beyond it are refused.`,
     about: { kind: holder.kind, id: holder.id },
     at: endsAtMs === undefined ? null : toInstant(endsAtMs),
   }));
 }
-
-const periodWords = {
-  day: 'budget of a day',
-  week: 'budget of a week',
-  month: 'budget of a month',
-  total: 'budget in total',
-} as const;
 
 /** A holder of a budget, with the name by which people know a key. */
 type NamedHolder = Holder & { readonly name?: string };

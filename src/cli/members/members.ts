@@ -119,14 +119,10 @@ export const members = actionsOf('members', openLeniently, {
 
 function list({ values, stdout }: CommandContext) {
   return async ({ store }: OpenConfiguration) => {
-    const all = (await store.members.list()).map((member) => ({
-      id: member.id,
-      email: member.email,
-      name: member.name,
-      role: member.role,
-      disabled: member.disabledAtMs !== undefined,
-      lastSeen: member.lastSeenAtMs === undefined ? null : toInstantText(member.lastSeenAtMs),
-    }));
+    const all = (await store.members.list()).map(({ id, email, name, role, disabledAtMs, lastSeenAtMs }) => {
+      const lastSeen = lastSeenAtMs === undefined ? null : toInstantText(lastSeenAtMs);
+      return { id, email, name, role, disabled: disabledAtMs !== undefined, lastSeen };
+    });
     if (printJson({ values, stdout }, all)) return;
     if (all.length === 0) {
       stdout('The console has no members yet; "postern members setup-link" creates a link for its first owner.');

@@ -40,6 +40,7 @@ export const getHealth = implement(contract.getHealth, ({ context }) =>
 async function readHealth(context: AdminContext) {
   const { live, clock, configuration } = context;
   const [reports, state] = await Promise.all([readTargetReports(context), live.state()]);
+  const { journalBytes: bytes = null, journalRows: rows = null, journalOldestMs: oldestMs = null } = state;
   const nowMs = clock.nowMs();
   const snapshot = configuration.snapshot();
   return {
@@ -52,12 +53,7 @@ async function readHealth(context: AdminContext) {
     })),
     // It has just answered; the import may know more.
     store: { isUp: state.isStoreUp ?? true },
-    journal: {
-      bytes: state.journalBytes ?? null,
-      rows: state.journalRows ?? null,
-      oldestMs: state.journalOldestMs ?? null,
-      isFailing: state.isJournalFailing,
-    },
+    journal: { bytes, rows, oldestMs, isFailing: state.isJournalFailing },
     redis: state.isRedisUp === undefined ? null : { isUp: state.isRedisUp, countingAlone: state.redisFallback },
     workers: state.workers,
     workerRestarts: state.workerRestarts,

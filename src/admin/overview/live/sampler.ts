@@ -145,6 +145,7 @@ function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: Sa
   const percentilesOf = (of: 'duration' | 'firstByte', name: LiveHistogram) =>
     toPercentiles(addBuckets(recent.map((one) => one.digest[of])), boundsOf(name)) ?? null;
   const { duration, firstByte, costDollars, savedDollars, cpuSeconds, upstreams: _, ...counts } = current;
+  const { loopDelayMs = null, memoryBytes = null, journalBytes = null, journalOldestMs = null } = state;
   return {
     at: new Date(atMs).toISOString(),
     spanMs: Math.round(spanMs),
@@ -153,11 +154,8 @@ function toSample(current: Digest, { atMs, spanMs, state, recent, boundsOf }: Sa
     firstByte: percentilesOf('firstByte', 'postern_first_byte_seconds'),
     cost: toDollars(Math.round(costDollars * nanosPerDollar)),
     saved: toDollars(Math.round(savedDollars * nanosPerDollar)),
-    loopDelayMs: state.loopDelayMs ?? null,
+    ...{ loopDelayMs, memoryBytes, journalBytes, journalOldestMs },
     cpuShare: cpuSeconds === undefined || spanMs <= 0 ? null : (cpuSeconds * 1000) / spanMs,
-    memoryBytes: state.memoryBytes ?? null,
-    journalBytes: state.journalBytes ?? null,
-    journalOldestMs: state.journalOldestMs ?? null,
   };
 }
 

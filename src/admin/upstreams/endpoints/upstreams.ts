@@ -185,16 +185,9 @@ function toFamilyView(family: Family) {
     credential: credentialOf(family, auth !== undefined),
     header: auth?.header ?? null,
     options: Object.entries(options).map(
-      ([name, { description, values, pattern, form, required = false, ...option }]) => ({
-        ...{
-          name,
-          description,
-          required,
-          values: values ?? null,
-          pattern: pattern?.source ?? null,
-          form: form ?? null,
-        },
-        default: option.default ?? null,
+      ([name, { description, values = null, pattern, form = null, default: standard = null, required = false }]) => ({
+        ...{ name, description, required, values, form, default: standard },
+        pattern: pattern?.source ?? null,
       }),
     ),
     offers: labels.flatMap((label) =>
