@@ -338,7 +338,6 @@ function queryFor({ query: grammar, streams }: Route, target: string): Asked {
   return { asked: readQuery(`${parameter}=${value}`, grammar), wantsList: true };
 }
 
-/** Stands for the body of a request without one. */
 const noBody = Buffer.from('{}');
 
 /** The model of a custom route whose path and body do not name it: a configured one, or that of a header. */

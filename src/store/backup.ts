@@ -8,7 +8,6 @@ import { copyInto, makeOwnFile, open } from './sqlite/sqlite-file.ts';
 import { StoreError } from './store-error.ts';
 
 export interface Backup {
-  /** Absolute path of the copy. */
   readonly file: string;
   readonly bytes: number;
 }

@@ -76,7 +76,6 @@ export async function migrateStore(url: string, { cwd }: StoreLocation, backTo?:
   return (await loadPostgres()).migratePostgres(location.url, backTo);
 }
 
-/** The names of the pending migrations; changes nothing. */
 export async function readMissingMigrations(url: string, { cwd }: StoreLocation): Promise<string[]> {
   const location = parseStoreUrl(url, cwd);
   if (location.kind === 'memory') return [];

@@ -182,7 +182,6 @@ const feedNameOf = ({ kind, id }: Pick<ResourceHead, 'kind' | 'id'>): string => 
 const isSame = ({ version, created_at, updated_at }: ResourceHead, one: Resource): boolean =>
   one.version === version && one.createdAtMs === created_at && one.updatedAtMs === updated_at;
 
-/** Whether an element comes first in the order of `list`. */
 function isBefore(one: Resource, other: Resource): boolean {
   if (one.createdAtMs !== other.createdAtMs) return one.createdAtMs < other.createdAtMs;
   return one.kind === other.kind ? one.id < other.id : one.kind < other.kind;

@@ -51,7 +51,6 @@ export interface Schema {
   };
   readonly settings: {
     readonly name: string;
-    /** The value as JSON. */
     readonly value: string;
   };
   readonly ledger: LedgerTable;
@@ -157,7 +156,6 @@ type KeyTermColumns = Columns<Partial<KeyTerms> & Pick<KeyTerms, 'models'>>;
 export interface KeyTable extends KeyTermColumns, Columns<Pick<StoredKey, KeyFields>> {
   /** SHA-256 of the secret in lower-case hex; unique. */
   readonly digest: string;
-  /** The digest of the secret before the last rotation. */
   readonly old_digest: string | null;
   readonly old_digest_until: number | null;
 }

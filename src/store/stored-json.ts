@@ -4,7 +4,6 @@ import { type Budget, budgetPeriods, type Caps, measures, noCaps, type Rate, rat
 import { isMapping } from '../lib/is-mapping.ts';
 import { readJson } from '../lib/json/read-json.ts';
 
-/** The texts in a column; undefined where it holds no list of texts. */
 export function readTexts(text: string): string[] | undefined {
   const list = readJson(text);
   return Array.isArray(list) && list.every((item) => typeof item === 'string') ? list : undefined;

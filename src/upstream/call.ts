@@ -296,7 +296,6 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#break(this.#toFailure(error));
   }
 
-  /** Ends the call with a failure, without reading further bytes. */
   #break(failure: Failure): void {
     if (!this.#started) this.#noteConnect(performance.now());
     this.#failure = failure;

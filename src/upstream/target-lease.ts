@@ -41,7 +41,6 @@ export interface LeaseDeps {
 /** What a lease was requested for, and by which caller. */
 export interface Terms {
   readonly routePlan: RoutePlan;
-  /** Whether the retry budget paid for the lease. */
   readonly isPaid: boolean;
   readonly caller: Caller;
 }

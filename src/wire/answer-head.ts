@@ -22,7 +22,6 @@ export interface AnswerHead {
   readonly memo: HeadMemo;
   /** The announced length; 0 where the status allows no body; `chunked`; or `to-end` for a body that ends with the connection. */
   readonly bodyBytes: number | 'chunked' | 'to-end';
-  /** Whether the connection may be used again. */
   readonly keepAlive: boolean;
   /** How long the server keeps an idle connection, in seconds; undefined if it does not say. */
   readonly keepAliveS: number | undefined;

@@ -215,7 +215,6 @@ const equals = 0x3d;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether the line may end after this part. */
 function mayEndBehind(part: ExtensionPart): boolean {
   return part === 'name' || part === 'value' || part === 'closing quote';
 }

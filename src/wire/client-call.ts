@@ -16,7 +16,6 @@ export type Piece = Buffer | StoredPiece;
 
 export interface ClientRequest {
   readonly method: string;
-  /** The path with its query. */
   readonly path: string;
   /** Names and values alternately, without `host` and without the headers that frame the body. */
   readonly headers: readonly string[];

@@ -15,7 +15,6 @@ export interface PoolOptions {
   /** The host as the head of every request has it. */
   readonly host: string;
   readonly connect: Connector;
-  /** Largest number of connections at a time. */
   readonly connections: number;
   readonly wheel: Wheel;
   /** How long an idle connection is kept, if the server does not say. */

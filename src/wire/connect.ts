@@ -42,7 +42,6 @@ export function toServerAddress(origin: string): ServerAddress {
   return { secure, host, port: port === '' ? (secure ? 443 : 80) : Number(port) };
 }
 
-/** The server's name in URLs and messages. */
 export function nameOf({ host, port, address = host, path }: ServerAddress): string {
   if (path !== undefined) return path;
   return isIP(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;

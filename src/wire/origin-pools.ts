@@ -6,7 +6,6 @@ import type { Wheel } from './wheel.ts';
 
 interface OriginPoolsOptions {
   readonly wheel: Wheel;
-  /** Limit of connections to each origin. */
   readonly connections: number;
 }
 

@@ -7,14 +7,11 @@ import { type FieldLimits, Fields, listedTokens, readFields } from './fields.ts'
 
 export interface RequestHead {
   readonly method: string;
-  /** A path with its query. */
   readonly target: string;
-  /** The minor version of HTTP/1. */
   readonly minor: 0 | 1;
   readonly fields: Fields;
   /** The announced length, `chunked`, or 0 where the head announces no body. */
   readonly bodyBytes: number | 'chunked';
-  /** Whether the connection may serve another request. */
   readonly keepAlive: boolean;
   /** Whether the client waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean;
@@ -138,7 +135,6 @@ function judge(method: string, target: string, minor: 0 | 1, fields: Fields): Re
   return { method, target, minor, fields, bodyBytes, keepAlive: keepAlive && !ends, expectsContinue };
 }
 
-/** Whether the client wants to keep the connection; undefined if it sends no such header. */
 function readConnection(value: string): boolean | undefined | WireFault {
   if (value === 'keep-alive') return true;
   let wish: boolean | undefined;

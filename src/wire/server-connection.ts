@@ -222,7 +222,6 @@ export class ServerConnection implements AnswerCarrier, RequestSource, Served {
     this.#context.handler.onRequest(request, answer);
   }
 
-  /** Answers bytes that never became a request. */
   #refuse(fault: WireFault): void {
     if (!this.socket.writable) {
       this.socket.destroy();

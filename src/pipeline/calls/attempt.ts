@@ -48,7 +48,6 @@ export interface AttemptDeps {
   readonly clock: Clock;
   readonly random: () => number;
   readonly signing: SigningGround;
-  /** Pool that lends memory for answers that are translated. */
   readonly answerPool: MemoryPool;
   readonly drains: DrainPool;
   readonly log: DebugLog;

@@ -36,7 +36,6 @@ import { signatureOf } from './sign.ts';
 import { SubCall } from './sub-call.ts';
 import { toDocument } from './wire-document.ts';
 
-/** Headers of an answer that the gateway sets itself. */
 interface Made {
   readonly translated?: Translated;
   readonly contentType?: string;

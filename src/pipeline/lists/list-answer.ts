@@ -66,7 +66,6 @@ export function answerTo(plan: Plan, deps: ListDeps): Promise<Answer> {
     : answering.then((answer) => shadowed(plan, answer, deps.drift));
 }
 
-/** Answers a list without copying it to a shadow. */
 export function answerFrom(plan: Plan, deps: Omit<ListDeps, 'drift'>): Promise<Answer> {
   return fitsOneCall(plan) ? attempt(plan, deps) : answerInParts(plan, deps);
 }

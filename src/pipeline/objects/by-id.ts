@@ -133,7 +133,6 @@ const empty = Buffer.from('{}');
 const scan = scanJson(empty, compileWatchedKeys([]));
 if (!scan.ok) throw new TypeError('an empty object is JSON');
 
-/** The question of a request that has no body and no fields. */
 export const noQuestion: Question = Object.freeze({
   body: empty,
   scan,

@@ -88,7 +88,6 @@ export function pipelineOf(deps: ServiceDeps, { check, make, list, askAbout }: A
 /** The JSON document of a file or batch from the upstream, as far as the gateway reads it. */
 export type Said = Readonly<Record<string, unknown>> & { readonly id: string };
 
-/** Parses a document; undefined for one without an ID. */
 export function saidIn(document: string): Said | undefined {
   const said = readJson(document);
   return isMapping(said) && typeof said.id === 'string' && isStoredId(said.id) ? { ...said, id: said.id } : undefined;

@@ -28,7 +28,6 @@ interface OwnCall {
 const standardPatienceMs = 30_000;
 const nobody = { get: () => undefined, has: () => false };
 
-/** Sends the call; undefined where there was no answer. */
 export async function callForOurselves(
   { method, offer, behind, requestId, operation, patienceMs = standardPatienceMs }: OwnCall,
   { upstream, credential }: ObjectLocation,

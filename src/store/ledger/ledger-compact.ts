@@ -237,7 +237,6 @@ export class CompactInsert {
     return createSeqs()(row) !== undefined;
   }
 
-  /** Inserts rows that are in `ledger`, and returns the IDs of those that are now in the compact table. */
   async move(trx: Transaction<Schema>, rows: readonly LedgerTable[]): Promise<readonly string[]> {
     await this.#shared.open(trx);
     const toSeqOf = createSeqs();

@@ -56,7 +56,6 @@ function* addingLines(
   }
 }
 
-/** Reads when each key was last used, from the sums. */
 export async function readLastUse(db: Kysely<Schema>, fromMs: number): Promise<ReadonlyMap<string, number>> {
   const last = (table: SumTable) =>
     db

@@ -173,7 +173,6 @@ export interface SignalDeps {
   /** Pause before the first reconnect; it doubles each time. */
   readonly firstPauseMs?: number;
   readonly longestPauseMs?: number;
-  /** How often a silent connection is tested. */
   readonly checkEveryMs?: number;
 }
 

@@ -173,7 +173,6 @@ function sumOf(pairs: Pairs): Pairs {
 /** Buffers shared by all readers: only the latest reading is valid. */
 const ofCell = sketched.map(() => new Float64Array(2 * bucketCount));
 
-/** Reads a block cell by cell, and only those figures that are requested. */
 export class BlockReader {
   readonly #bytes: Buffer;
   #at = 0;

@@ -53,7 +53,6 @@ const longestOfHoursMs = 33 * dayMs;
 const floorTo = (ms: number, unitMs: number): number => Math.floor(ms / unitMs) * unitMs;
 const ceilTo = (ms: number, unitMs: number): number => Math.ceil(ms / unitMs) * unitMs;
 
-/** Plans a query. Throws a RangeError where a step does not fit the span. */
 export function planSeries(query: SeriesQuery, nowMs: number): SeriesPlan {
   const { filter, by } = query;
   const filtered = (['model', 'upstream', 'key', 'project'] as const).filter((name) => filter[name] !== undefined);

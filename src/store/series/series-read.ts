@@ -258,7 +258,6 @@ class Lines {
   }
 }
 
-/** Counts failed requests by outcome, and calls. */
 class Tally {
   readonly #codes = new Map<string, number>();
   readonly #attempts = new Map<string, number>();

@@ -83,7 +83,6 @@ export class FileGuard {
   }
 }
 
-/** What happened to the open files of a store. */
 export type StoreLoss =
   | { readonly kind: 'lost' | 'unsaved'; readonly reason: string }
   /** `saved`: this process saved the contents in a file. `found`: a process that has ended did. */

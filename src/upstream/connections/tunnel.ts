@@ -22,7 +22,6 @@ interface TunnelSettings {
   /** Timeout of everything up to the usable connection: connecting to the proxy, its answer, TLS with the origin. */
   readonly timeoutMs: number;
   readonly tls: TlsClient;
-  /** Checks the host; throws where it must not be reached. */
   readonly check?: ((hostname: string) => void) | undefined;
   readonly watch?: ConnectionWatch | undefined;
 }

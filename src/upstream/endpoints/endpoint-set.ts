@@ -53,7 +53,6 @@ export class EndpointSet {
   #all: readonly Endpoint[] = [];
   #near = 0;
 
-  /** `zone`: the addresses that are preferred. */
   constructor(zone: BlockList | undefined, deps: EndpointSetDeps) {
     this.#zone = zone;
     this.#deps = deps;

@@ -34,7 +34,6 @@ export class RecentCalls {
     if (this.wasCalled) this.#failed[at] = (this.#failed[at] ?? 0) + 1;
   }
 
-  /** Counts one failure less, as it was the request's fault. */
   forgive(nowMs: number): void {
     const at = this.#goTo(nowMs);
     this.#failed[at] = Math.max(0, (this.#failed[at] ?? 0) - 1);

@@ -15,7 +15,6 @@ export interface ProbeAnswer {
   readonly said: string;
 }
 
-/** The problem that an answer shows; undefined for a good answer. */
 export function problemOfAnswer(answer: ProbeAnswer): ProbeProblem | undefined {
   const { status, contentType, models, asksForList, path, hasCredential, said } = answer;
   const quote = said === '' ? '' : ` It says: ${said}`;

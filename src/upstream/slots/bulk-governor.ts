@@ -28,7 +28,6 @@ export class BulkGovernor {
   #limit = Number.POSITIVE_INFINITY;
   #changedAtMs = Number.NEGATIVE_INFINITY;
 
-  /** The most slots that bulk may have. */
   get limit(): number {
     return Math.floor(this.#limit);
   }

@@ -76,7 +76,6 @@ export class Slots {
     return this.auto?.limit ?? this.#limits.concurrency;
   }
 
-  /** Whether a waiting call could begin if this process held more slots. */
   get isShort(): boolean {
     if (this.waiting === 0) return false;
     return this.inFlight >= this.#granted - (this.#interactive.size > 0 ? 0 : this.#reserved());
