@@ -21,11 +21,9 @@ export interface Quantities {
   readonly searchUnits: number;
   readonly items: number;
   readonly images: number;
-  /** The price of one picture. */
   readonly imageNanos: number;
   readonly characters: number;
   readonly seconds: number;
-  /** The cost of all tool calls. */
   readonly toolNanos: number;
 }
 

@@ -120,12 +120,10 @@ export function worstToolNanos({ tools = {} }: Pick<Price, 'tools'>, { kinds, mo
 
 const queryOf = (kind: string): string => `${kind}_query`;
 
-/** The first requested kind of tool that has no price. */
 export function unpricedTool({ tools = {} }: Price, { tools: asked }: RequestEstimate): string | undefined {
   return asked?.kinds.find((kind) => tools[kind] === undefined && tools[queryOf(kind)] === undefined);
 }
 
-/** Whether some of the calls are of a kind without a price. */
 export function isOffPriceList({ tools = {} }: Price, calls: Calls): boolean {
   return Object.keys(calls).some((kind) => {
     const ofAnswer = kind.endsWith('_query') ? kind.slice(0, -'_query'.length) : kind;

@@ -28,7 +28,6 @@ function toSource({ units, scale }: Decimal): string {
 
 const unitsAt = ({ units, scale }: Decimal, wanted: number): bigint => units * 10n ** BigInt(wanted - scale);
 
-/** The sum of the numbers; a single number stays as written. */
 export function sumOf(sources: readonly string[]): string {
   const [first = '0', ...others] = sources;
   if (others.length === 0) return first;

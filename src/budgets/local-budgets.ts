@@ -191,7 +191,6 @@ class Hold implements BudgetHold {
     this.accounts.push(allowance.account.id);
   }
 
-  /** Takes the amount from all of the allowances, or from none. */
   take(): Hold | Promise<Hold> {
     const allowances = this.#allowances;
     for (const allowance of allowances) if (allowance.isSpentFor(this.#nanos)) throw allowance.refusal(this.#nanos);
@@ -226,7 +225,6 @@ class Hold implements BudgetHold {
   }
 }
 
-/** The budgets as the code for spending sees them. */
 export interface Budgets {
   /**
    * Reserves the amount from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money cannot be

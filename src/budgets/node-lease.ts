@@ -77,7 +77,6 @@ export function createStoreWatch(log: Log) {
   }
 
   return {
-    /** Whether the latest call to the store failed. */
     isDoubtful: (): boolean => isDoubtful,
 
     /** The store's answer, or a rejection after the timeout. A read proves nothing for writes: a store may be readable and take no writes. */

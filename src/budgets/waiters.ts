@@ -17,7 +17,6 @@ interface MoneySeeker {
 
 export class Waiters {
   readonly #clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when the pause of a refused request ends. */
   readonly #onAgain: () => void;
   #waiting: MoneySeeker[] = [];
   #pausing: MoneySeeker[] = [];

@@ -47,7 +47,6 @@ export interface ImporterState {
   readonly failure: string | undefined;
 }
 
-/** The state before anything was read. */
 export const nothingImported: ImporterState = Object.freeze({
   importedRows: 0,
   bytesBehind: 0,

@@ -61,7 +61,6 @@ export interface FrameHead {
 
 export interface Frame {
   readonly atMs: number;
-  /** Offset at which the next frame begins. */
   readonly end: number;
   /** The frame's lines or items; valid until the next frame is read. */
   readonly payload: Buffer;

@@ -135,7 +135,6 @@ const noTries: LedgerRow['tries'] = [];
 /** The number in the last digits of an ID; 0 where they are no digits. */
 export const idNumberOf = (id: string): number => Number.parseInt(id.slice(-2 * numberBytes), 16) || 0;
 
-/** Reads the items of one segment, frame by frame. */
 export class ItemReader {
   readonly #names = new Map<number, NameFields>();
   /** The number in the last ID that was read: faster to look up than the ID's text. */

@@ -24,7 +24,6 @@ export interface JournalBatch {
 }
 
 interface JournalReaderState {
-  /** Bytes that were written, but not imported yet. */
   readonly bytesBehind: number;
   /** Rows (ends of exchanges) that are not imported. In a journal of gigabytes not all are counted at once. */
   readonly rowsBehind: number;

@@ -95,7 +95,6 @@ export class SegmentWriter {
   readonly bytes: number;
   readonly #file: number;
   readonly #files: JournalFiles;
-  /** Offset at which the next frame is written. */
   offset = 0;
   #writing: Promise<void> | undefined = undefined;
 

@@ -35,7 +35,6 @@ interface JournalState {
   /** Bytes written since the process started. */
   readonly bytesWritten: number;
   readonly openExchanges: number;
-  /** Whether new exchanges are refused at present. */
   readonly failing: boolean;
 }
 

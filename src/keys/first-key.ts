@@ -6,7 +6,6 @@ import { createSecret, digestOf, hintOf } from '../lib/secrets/key-secret.ts';
 export interface FirstKeyDeps {
   readonly store: Pick<KeyStore, 'find' | 'create' | 'createFirst'>;
   readonly fileKeyCount: number;
-  /** The environment variable `POSTERN_KEY`. */
   readonly posternKey: string | undefined;
 }
 

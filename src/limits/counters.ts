@@ -47,7 +47,6 @@ export interface PlannedRate {
   readonly holder: Holder;
   readonly rate: Rate;
   readonly window: Window;
-  /** Cached beginning of the header lines for this rate. */
   beginning?: string;
 }
 

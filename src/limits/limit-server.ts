@@ -86,7 +86,6 @@ export function createLimitServer({ clock, workers }: LimitServerDeps) {
   }
 
   return {
-    /** Answers a worker's questions, in their order. */
     answer(worker: number, questions: readonly WorkerQuestion[]): ParentAnswer[] {
       if (gone.has(worker)) return [];
       const state = stateOf(worker);

@@ -50,7 +50,6 @@ function toWholeSeconds(ms: number): number {
 /** Reads counts of rates, as counted locally or by the shared counter. */
 export interface RateCounts {
   totalOf(planned: PlannedRate, index: number): number;
-  /** Milliseconds until all of the limit is available again. */
   resetAfterMsOf(planned: PlannedRate, index: number): number;
 }
 

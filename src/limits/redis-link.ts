@@ -40,7 +40,6 @@ export interface LinkDeps {
   readonly random: () => number;
   /** Deadline of a command; 30 ms by default. */
   readonly deadlineMs?: number | undefined;
-  /** Number of nodes known from other sources than Redis. */
   readonly otherwiseKnown: () => number;
   /** Called when Redis becomes reachable, before any other question is sent. */
   onUp(news: LinkNews): void;

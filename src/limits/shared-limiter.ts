@@ -27,7 +27,6 @@ export abstract class SharedLimiter<Reply> extends LocalLimits<Reply> {
   protected abstract ask(plan: Plan, amounts: Amounts, holders: readonly Holder[]): Promise<Reply>;
   /** The refusal in an answer; undefined where the amounts were reserved. */
   protected abstract refusalIn(reply: Reply, plan: Plan, amounts: Amounts): Refused | undefined;
-  /** Called when an answer was in time. */
   protected abstract answered(): void;
   protected failed(_error: unknown): void {}
   /** Called when `count` answers, to questions sent at that time, are late. */

@@ -100,7 +100,6 @@ export interface AppDeps {
 
 interface Meter {
   adopt(snapshot: Snapshot): void;
-  /** Called when a request on a client route begins. */
   began(exchange: Exchange): void;
   settled(exchange: Exchange): void;
 }
@@ -393,7 +392,6 @@ export function createApp(deps: AppDeps) {
     /** Describes the state of every target. It may pause at every `yield`. */
     targets: describeTargets,
     memory: () => ({ requests: requestMemory.state(), answers: answerMemory.state() }),
-    /** Counts the disk space of uploads in flight. */
     uploadDisk: () => uploadDisk,
     background: () => background.count,
     batches: () => batches.count,

@@ -24,7 +24,6 @@ interface Start {
   readonly store: Store;
   readonly listening: Listening;
   readonly admin: AdminListening;
-  /** Number of workers, where there are several. */
   readonly workers?: number;
 }
 

@@ -4,7 +4,6 @@ import type { Family } from '../core/family.ts';
 import type { TakenPath } from '../core/paths.ts';
 
 export interface Surroundings {
-  /** The configuration file named on the command line. */
   readonly configPath: string | undefined;
   /** Settings given on the command line, such as `server.port=8080`. */
   readonly set?: readonly string[] | undefined;

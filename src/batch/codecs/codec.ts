@@ -10,7 +10,6 @@ export type TimeSliced<T> = Generator<undefined, T, undefined>;
 /** A list request whose body was scanned and found valid. */
 export interface ListRequest {
   readonly body: Buffer;
-  /** The field that has the items. */
   readonly list: JsonField;
   /** All members of the body, in order; only names that the scan watches are known to be unique. */
   readonly members: readonly Member[];
@@ -27,7 +26,6 @@ export interface Items {
   /** Span of the list, or of the only item where the request has no list. */
   readonly span: JsonSpan;
   readonly isList: boolean;
-  /** The unchanged bytes of each item. */
   readonly bytes: readonly Buffer[];
 }
 

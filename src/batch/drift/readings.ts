@@ -10,7 +10,6 @@ import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { cosine } from '../../lib/unit-length.ts';
 
-/** The vectors of an answer, ordered by the number of the item. */
 export function vectorsIn(bytes: Buffer): number[][] | undefined {
   return byIndex(listIn(bytes, 'data'), ({ embedding }) => toVector(embedding));
 }

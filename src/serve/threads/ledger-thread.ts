@@ -14,7 +14,6 @@ import { openStore } from '../../store/open-store.ts';
 import { lockFile } from '../../store/sqlite/sqlite-file.ts';
 import type { StoreLoss } from '../../store/sqlite/sqlite-guard.ts';
 
-/** What the thread receives at its start. */
 export interface LedgerThreadData {
   readonly url: string;
   readonly cwd: string;
@@ -25,10 +24,8 @@ export interface LedgerThreadData {
   readonly retentionMs: number;
 }
 
-/** Orders that the thread receives later. */
 export type LedgerThreadOrder = { readonly kind: 'retain'; readonly retentionMs: number } | { readonly kind: 'close' };
 
-/** What the thread reports to the main thread. */
 export type LedgerThreadReport =
   | { readonly kind: 'caught-up' }
   | { readonly kind: 'state'; readonly state: ImporterState }

@@ -187,7 +187,6 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
       if (first !== undefined) fork(first);
       return started.promise;
     },
-    /** Resolves when the workers cannot be kept running. */
     broken: broken.promise,
     get restarts(): number {
       return restarts;

@@ -28,7 +28,6 @@ export function toMessage<T extends ToWorker | FromWorker>(received: unknown): T
   return typeof received === 'object' && received !== null && 'kind' in received ? (received as T) : undefined;
 }
 
-/** Opens the channel to the parent process; undefined where there is none. */
 export function openParentChannel(): ParentChannel | undefined {
   if (process.send === undefined) return undefined;
   let hear: (answers: readonly ParentAnswer[]) => void = () => undefined;
