@@ -112,7 +112,6 @@ const dayOf = (daysAgo: number): string => new Date(Date.now() - daysAgo * 86_40
 
 const noModels: readonly PlaygroundModel[] = [];
 
-/** Models that clients can call, and the gateway's URL for clients. */
 export function useModels(): { readonly models: readonly PlaygroundModel[]; readonly clientUrl: string | undefined } {
   const { data } = useQuery({
     queryKey: ['playground', 'models', 'all'],

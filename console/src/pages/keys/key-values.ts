@@ -65,7 +65,6 @@ export function toKeyValues({
   return toValues(values, keyFields);
 }
 
-/** The document from the form's values, without empty fields. */
 export function toKeyDocument(values: Document): Document {
   const { scope, models, expiry, expiresOn, notes, captures, capture, ...document } = toDocument(values, keyFields);
   const metadata = toMappings(notes).map(({ name, text }) => [toText(name).trim(), text]);

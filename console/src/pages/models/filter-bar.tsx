@@ -60,7 +60,6 @@ const modelSorts = { Model: 'name', ...trafficSorts } as const;
 export interface FilterState extends ReturnType<typeof useOrder<(typeof modelSorts)[keyof typeof modelSorts]>> {
   readonly filters: Filters;
   readonly isFiltered: boolean;
-  /** The model whose details are open. */
   readonly opened: string | undefined;
   /** The upstream whose models are to be added, if a link on its page led here. */
   readonly addFrom: string | undefined;

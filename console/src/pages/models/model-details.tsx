@@ -59,7 +59,6 @@ interface ManagingProps {
   readonly model: ModelDetail;
   onEdit(): void;
   onGone(): void;
-  /** Called when deletion begins, and when it ends. */
   onGoing(isGoing: boolean): void;
 }
 

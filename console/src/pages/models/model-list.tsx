@@ -183,7 +183,6 @@ const SecondLine = ({ model }: { readonly model: Model }) => (
 
 interface BulkBarProps {
   readonly models: readonly Model[];
-  /** Chooses every model that the list shows. */
   onAll(): void;
   /** `left`: the models whose change failed or was not tried; undefined: none. */
   onDone(left?: readonly string[]): void;

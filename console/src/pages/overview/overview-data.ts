@@ -31,5 +31,4 @@ export function useFirstSteps() {
   });
 }
 
-/** Whether the gateway is new: no client has called yet. */
 export const isNew = (steps: FirstSteps | undefined): boolean => steps?.requests === 0;

@@ -10,7 +10,6 @@ interface CurlFacts {
   readonly baseUrl: string;
   readonly route: GatewayRoute;
   readonly model: string;
-  /** The body as it is sent. */
   readonly body: unknown;
   readonly form?: readonly FormPart[] | undefined;
 }
@@ -22,7 +21,6 @@ export function toCurl({ baseUrl, route, model, body, form }: CurlFacts): string
   return toCurlLine({ baseUrl, path, body: isLong(text) ? bodyFile : text, isStream: isStreamed(body) });
 }
 
-/** The call for code examples, over plain HTTP. */
 export function toHttpCall({ route, model, body, form }: Omit<CurlFacts, 'baseUrl'>, baseUrl: string): HttpCall {
   const path = toPath(route, model);
   if (form === undefined) return { baseUrl, path, body, isStream: isStreamed(body) };

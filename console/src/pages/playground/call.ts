@@ -14,7 +14,6 @@ export interface Call {
   readonly model: string;
   /** The JSON body; for a form, its fields, with files by their names. */
   readonly body: Readonly<Record<string, unknown>>;
-  /** The parts of a form, instead of a JSON body. */
   readonly form?: readonly FormPart[];
 }
 
@@ -38,7 +37,6 @@ export interface Answer {
   readonly text: string;
   readonly bytes: number;
   readonly isStream: boolean;
-  /** The sound, if the body is audio. */
   readonly sound: Blob | undefined;
   readonly fault: GatewayFault | undefined;
   readonly firstByteMs: number;
@@ -210,7 +208,6 @@ const toText = (value: unknown): string | undefined => (typeof value === 'string
 export const read = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 
-/** A field's list; empty if it is no list. */
 export function readList(value: unknown, name: string): readonly unknown[] {
   const list = read(value, name);
   return Array.isArray(list) ? list : [];

@@ -17,7 +17,6 @@ interface FilePickProps {
   readonly most: number;
 }
 
-/** Selects files, or takes dropped ones; each can be removed again. */
 export function FilePick({ label, description, accept, files, onChange, most }: FilePickProps) {
   const id = useId();
   const take = (more: readonly File[]): void => {

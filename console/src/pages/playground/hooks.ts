@@ -72,7 +72,6 @@ export interface Run {
 const mostRuns = 20;
 const keyOf = (draft: string): string => `playground.history.${draft}`;
 
-/** The runs of this tab, newest first. */
 export function readRuns(draft: string): readonly Run[] {
   const runs = readDraft(keyOf(draft))?.runs;
   return Array.isArray(runs) ? runs : [];

@@ -20,7 +20,6 @@ interface ModelChoiceProps {
   readonly label?: string;
   /** Whether no model may be chosen, as for the second one of a comparison. */
   readonly optional?: boolean;
-  /** The model that is chosen at first. */
   readonly wanted?: string | undefined;
 }
 

@@ -10,7 +10,6 @@ interface CallState {
   readonly isRunning: boolean;
   /** The last answer, until the next one arrives. */
   readonly answer: Answer | undefined;
-  /** Why the last call could not be sent. */
   readonly error: unknown;
 }
 

@@ -211,7 +211,6 @@ interface StepBoxProps {
   readonly title: string;
   readonly isDone: boolean;
   readonly isOpen?: boolean;
-  /** The result of the step, once it is done. */
   readonly summary?: ReactNode;
   /** The label of the button that opens a finished step again. */
   readonly again?: string;

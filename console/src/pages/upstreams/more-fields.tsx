@@ -59,7 +59,6 @@ export function MoreFields({ form, family }: MoreFieldsProps) {
   );
 }
 
-/** Whether a section has errors, so that it must be opened. */
 function isAtFault(faults: readonly string[]): (section: Section) => boolean {
   const names = new Set(faults.map(first));
   return ({ name, fields }) => [name, ...fieldsOf(fields).map(({ path }) => first(path))].some((one) => names.has(one));

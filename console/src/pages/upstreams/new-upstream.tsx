@@ -122,7 +122,6 @@ interface EditUpstreamProps extends NewUpstreamProps {
   /** The upstream when editing began; undefined for a new one. */
   readonly began?: Versioned<UpstreamDetail>;
   readonly family: FamilyFacts;
-  /** The name that is suggested for a new upstream. */
   readonly freeId?: string;
 }
 

@@ -16,7 +16,6 @@ export const sessionQuery = queryOptions({
   staleTime: freshMs,
 });
 
-/** The session; undefined until it is known. */
 export function useSession(): Session | undefined {
   return useQuery(sessionQuery).data;
 }
@@ -26,7 +25,6 @@ export function useMember(): Member | undefined {
   return useSession()?.member ?? undefined;
 }
 
-/** Stores the session that a sign-in or a set-up returned. */
 export function putSession(queries: QueryClient, session: Session): void {
   // The pages contain what another member saw and typed.
   if (held !== undefined && held.member?.id !== session.member?.id) {

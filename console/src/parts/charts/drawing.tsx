@@ -202,7 +202,6 @@ interface PointedProps {
   place(at: number): number;
 }
 
-/** Draws the line at the pointer, and the selected range. */
 function Pointed({ plot, at, from, place }: PointedProps) {
   if (at === undefined) return null;
   const x = place(at);

@@ -4,7 +4,6 @@ import './sparkline.css';
 import { memo } from 'react';
 
 interface SparklineProps {
-  /** The values; null if unknown. */
   readonly values: readonly (number | null)[];
   readonly tone?: 'accent' | 'bad';
 }

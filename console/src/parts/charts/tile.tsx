@@ -6,7 +6,6 @@ import type { ReactNode } from 'react';
 
 interface TileProps {
   readonly label: string;
-  /** The figure as text; undefined until it is known. */
   readonly value: string | undefined;
   readonly note: ReactNode;
 }

@@ -107,7 +107,6 @@ interface ChartCardProps {
   readonly controls: ReactNode;
   /** Makes the table when it is opened; it does not change after that. */
   toTable(): ChartTableData;
-  /** Called when the pointer enters the chart, and when it leaves. */
   onHold?(isHeld: boolean): void;
   readonly children: ReactNode;
 }

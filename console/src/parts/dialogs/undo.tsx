@@ -10,7 +10,6 @@ interface UndoFacts {
   /** What was done, such as "gpt-4 is hidden from clients now." */
   readonly message: string;
   undo(): Promise<unknown> | unknown;
-  /** The message after undoing; default: "Undone." */
   readonly undone?: string;
 }
 

@@ -98,7 +98,6 @@ function sharedOf(part: number, whole: number): string {
 
 interface CausesProps {
   readonly answer: Answer;
-  /** The values to which the selection is narrowed already. */
   readonly values: Filters['values'];
   onNarrow: Narrow;
 }

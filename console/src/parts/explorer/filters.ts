@@ -19,7 +19,6 @@ export const ranges = {
 } as const;
 export type Range = keyof typeof ranges;
 
-/** The time range if the URL has none. */
 export const standardRange: Range = '24h';
 
 /** Filters that apply only to ledger rows, as series do not support them. */
@@ -151,7 +150,6 @@ export function toQuery(filters: Filters, nowMs: number) {
   };
 }
 
-/** Whether one call of the API returns all rows, so that they can be exported. */
 export const isOneQuery = (filters: Filters): boolean => toRowQueries(filters, 0).length === 1;
 
 /** Whether the live tail supports these filters; it supports fewer than the list. */

@@ -21,7 +21,6 @@ export const outcomeLooks: Readonly<Record<Outcome, OutcomeLook>> = {
   lost: { label: outcomeWords.lost, state: 'unknown' },
 };
 
-/** What happened to the request, in one or two sentences. */
 export function describeOutcome({ outcome, status, error, durationMs, upstream }: LedgerRow): string {
   const after = formatDuration(durationMs);
   const subject = upstream === null ? 'The upstream' : `The upstream ${upstream}`;

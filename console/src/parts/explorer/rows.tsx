@@ -129,7 +129,6 @@ interface Held<T> {
 const isReadFurtherDown = (list: Element | null): boolean =>
   list !== null && list.getBoundingClientRect().top < -atTopPx;
 
-/** Shows held rows when the user has scrolled back to the top. */
 function useReleaseAtTop(
   { release, heldCount }: Tail,
   list: Held<Element | null>,

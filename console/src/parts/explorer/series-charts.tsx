@@ -25,7 +25,6 @@ import type { LatencyKind, Sight } from './sight.ts';
 interface SeriesChartsProps {
   readonly answer: Answer;
   readonly sight: Sight;
-  /** The lines of the split; empty without a split. */
   readonly lines: readonly NamedLine[];
   readonly isNarrow: boolean;
   onZoom(from: string, to: string): void;

@@ -35,11 +35,9 @@ interface SubjectPageProps {
   readonly name?: string;
   /** The result of the element's query: its data, or the error. */
   readonly loaded: { readonly data: unknown; readonly error: Error | null };
-  /** The list page to which the element belongs. */
   readonly list: { readonly href: string; readonly title: string };
   /** Restores a previous document; undefined where the element cannot be changed here. */
   readonly onRestore?: ((document: Document, entry: string) => Promise<unknown>) | undefined;
-  /** The configuration of the element, and actions. */
   readonly children: ReactNode;
 }
 

@@ -16,14 +16,12 @@ export const trafficColumns = [
 
 export const trafficSorts = { [requests]: 'requests', [p95]: 'p95', [cost]: 'cost' } as const;
 
-/** The traffic as cells, one for each column; a dash where there was none. */
 export function trafficCells(traffic: Traffic): string[] {
   if (traffic === null) return trafficColumns.map(() => '–');
   const { requests, duration, cost } = traffic;
   return [formatCompact(requests), duration === null ? '–' : formatDuration(duration.p95), formatMoney(cost)];
 }
 
-/** The traffic as a sentence, for cards. */
 export function trafficWords(traffic: Traffic): string {
   if (traffic === null) return 'No requests';
   const [requests, p95, cost] = trafficCells(traffic);

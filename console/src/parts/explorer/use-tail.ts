@@ -14,7 +14,6 @@ type TailState = 'off' | 'connecting' | 'live' | 'waiting';
 
 export interface Tail extends TailRows {
   readonly state: TailState;
-  /** Whether more rows arrived than can be shown. */
   readonly hasSkipped: boolean;
   release(): void;
 }

@@ -80,7 +80,6 @@ export function useUnsaved(isEdited: boolean, question = ofForms): () => void {
   return () => void edited.delete(id);
 }
 
-/** Asks whether to leave; true at once if nothing would be lost. */
 export async function mayLeave(): Promise<boolean> {
   const [question] = [...edited.values()];
   if (question === undefined) return true;

@@ -37,12 +37,10 @@ export function useOrder<S extends string>(sorts: Readonly<Record<string, S>>) {
 
 interface FilterSelectProps {
   readonly label: string;
-  /** The label if nothing is chosen. */
   readonly any: string;
   readonly data: readonly (string | { readonly value: string; readonly label: string })[];
   readonly value: string;
   onChange(value: string): void;
-  /** Width in pixels. */
   readonly w: number;
   readonly searchable?: boolean;
 }

@@ -47,7 +47,6 @@ interface EmptyProps {
   /** The next step, in one or two sentences. */
   readonly children?: ReactNode;
   readonly action?: ReactNode;
-  /** Whether the placeholder is the whole page. */
   readonly isPage?: boolean;
 }
 

@@ -25,7 +25,6 @@ export function useListShape(): 'cards' | 'two lines' | 'one line' {
 /** Properties of a table that fits its place: each column except one has a fixed width. */
 export const fitting = { layout: 'fixed', horizontalSpacing: 6, className: 'fitting-table' } as const;
 
-/** The column that the rows are sorted by, by its title. */
 export interface Sorting {
   readonly by: string;
   readonly isDescending: boolean;

@@ -41,7 +41,6 @@ interface StatusBadgeProps {
   readonly state: Status;
   /** Replaces the state's default label. */
   readonly label?: string;
-  /** The reason, shown in a tooltip. */
   readonly why?: string | null | undefined;
 }
 

@@ -341,7 +341,6 @@ function Choices({ items, chosen, onChoose }: ChoicesProps) {
   );
 }
 
-/** The upstreams that can serve models, and the models each of them lists. */
 export function useUpstreams() {
   return useQuery({
     queryKey: ['upstreams', 'names'],

@@ -13,7 +13,6 @@ export const roleWords: Readonly<Record<Role, string>> = {
   owner: 'May do everything, invites members and gives roles.',
 };
 
-/** The member's role; undefined if nobody is signed in. */
 export function useRole(): Role | undefined {
   return useMember()?.role;
 }

@@ -42,6 +42,5 @@ export interface PageEntry {
   readonly letter: string;
   /** The role that may see the page; undefined: anybody. */
   readonly role?: Role;
-  /** Search words for the command palette. */
   readonly keywords: readonly string[];
 }

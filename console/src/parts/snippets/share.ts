@@ -14,7 +14,6 @@ export function toShared(route: string, values: Values): string | undefined {
   return `/playground/${route}?${query}`;
 }
 
-/** The form in a URL; undefined if there is none that is valid. */
 export function readShared(text: string | null): Values | undefined {
   if (text === null) return undefined;
   try {

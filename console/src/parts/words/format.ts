@@ -92,7 +92,6 @@ export const formatDay = (at: string | number | Date): string => days.format(new
 /** Age from which a price list counts as old; vendors change their prices a few times a year. */
 const oldAfterDays = 180;
 
-/** The day of a price list, with its age once it is old. */
 export function formatPriceDay(asOf: string): string {
   const age = Math.floor((Date.now() - Date.parse(asOf)) / 86_400_000);
   return formatDay(asOf) + (age > oldAfterDays ? ` (${age} days ago)` : '');

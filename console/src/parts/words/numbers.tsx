@@ -14,7 +14,6 @@ import {
 
 type Maybe<T> = T | null | undefined;
 
-/** Shown in place of a missing value. */
 export const Nothing = ({ children = 'none' }: { readonly children?: string }) => (
   <span className="tone-quiet">
     <span aria-hidden="true">–</span>

@@ -3,7 +3,6 @@
 import { type ModelTarget, type Operation, operationRows } from '../../../../src/admin/contract.ts';
 import { formatMoney, formatPriceDay } from './format.ts';
 
-/** Words for the billed units, by their names in the configuration. */
 export const unitWords = {
   input: '1M input tokens',
   cached_input: '1M cached input tokens',

@@ -93,7 +93,6 @@ export function Player({ sound, label, name }: PlayerProps) {
 interface Recorder {
   readonly isRecording: boolean;
   readonly seconds: number;
-  /** Why recording failed; undefined if it did not. */
   readonly fault: string | undefined;
   start(): void;
   stop(): void;

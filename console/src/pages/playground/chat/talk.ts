@@ -78,7 +78,6 @@ export interface Settings {
 interface FunctionTool {
   readonly name: string;
   readonly description: string | undefined;
-  /** The parameters as a JSON schema. */
   readonly parameters: unknown;
 }
 
@@ -99,7 +98,6 @@ export const onlySet = (fields: Readonly<Record<string, unknown>>): Record<strin
 /** Limit of tool calls: their numbers come from an upstream, and a huge one must not create a huge list. */
 const mostCalls = 64;
 
-/** Adds to the tool call with this number, or begins it. */
 export function addToCall(
   calls: readonly ToolCall[],
   place: number,

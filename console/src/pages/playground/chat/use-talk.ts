@@ -11,14 +11,12 @@ export interface ChatTarget {
   readonly wire: WireName;
 }
 
-/** The call that continues from these turns. */
 export const toCall = ({ model, wire }: ChatTarget, turns: readonly Turn[], settings: Settings): Call => ({
   route: wire,
   model,
   body: { model, ...wires[wire].toBody(turns, settings) },
 });
 
-/** How an answer was produced. */
 export interface How {
   readonly chatTarget: ChatTarget;
   readonly answer: Answer;

@@ -93,7 +93,6 @@ export default function CompletionsTab(props: TabProps) {
 
 interface CompletionsResultProps extends Result {
   readonly written: Written;
-  /** The call whose answer is shown. */
   readonly asked: Call | undefined;
 }
 

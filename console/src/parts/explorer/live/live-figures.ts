@@ -8,7 +8,6 @@ const minuteMs = 60_000;
 
 type Pick = (sample: LiveSample) => number;
 
-/** The samples within this time before the last one. */
 function newest(samples: readonly LiveSample[], spanMs: number): readonly LiveSample[] {
   const last = samples.at(-1);
   if (last === undefined) return [];
