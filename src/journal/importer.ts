@@ -39,7 +39,7 @@ export interface ImporterState {
   readonly importedRows: number;
   /** Journal bytes that are not imported into the store yet. */
   readonly bytesBehind: number;
-  /** Rows in those bytes. */
+  /** Rows in the bytes that are not imported yet. */
   readonly rowsBehind: number;
   /** Time of the oldest row that is not imported; undefined where there is none. */
   readonly oldestAtMs: number | undefined;
@@ -64,7 +64,7 @@ export interface Importer {
   close(): Promise<void>;
 }
 
-/** As many rows as come in the longest pause at thousands of requests a second; SQLite takes some 40 ms for them. */
+/** The rows that come during the longest pause, at thousands of requests a second; SQLite takes some 40 ms for them. */
 const defaultBatch = 5_000;
 /**
  * Rows in memory at a time. If all rows of a batch lived until its end, V8 would copy each of them into its old generation, whose collections cost as

@@ -215,7 +215,7 @@ export class AutoLimit {
       this.#probeAt(this.#probeLimit >> 1, nowMs);
       return;
     }
-    // The number of calls is the reason: reduced in the ratio by which it exceeds the server's batch.
+    // The number of calls is the reason: the limit is reduced in the ratio by which that exceeds the server's batch.
     if (isFalling && this.#ratioBefore < Number.POSITIVE_INFINITY)
       this.#set(Math.min(this.#value, (this.#limitBefore / this.#ratioBefore) * (1 + growth) + 1));
     for (const one of this.#measured) one.adopt();
