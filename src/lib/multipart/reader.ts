@@ -77,8 +77,9 @@ export class MultipartReader {
 
   end(): MultipartFault | undefined {
     const isWhole = this.#state === 'end' && this.#uninterpreted.length % lineEnd.length === 0;
-    if (this.#fault !== undefined || isWhole) return this.#fault;
-    return this.#refuse('it ends before its last boundary', this.#uninterpreted.length);
+    if (!isWhole && this.#fault === undefined)
+      this.#stop('it ends before its last boundary', this.#uninterpreted.length);
+    return this.#fault;
   }
 
   /** Reads what it can; returns how many bytes were consumed: 0 where more must arrive first, or after a fault. */
@@ -184,13 +185,8 @@ export class MultipartReader {
   }
 
   #stop(what: string, offset = 0): 0 {
-    this.#refuse(what, offset);
-    return 0;
-  }
-
-  #refuse(what: string, offset = 0): MultipartFault {
     this.#fault = { what, at: this.#interpretedBytes + offset };
-    return this.#fault;
+    return 0;
   }
 }
 
