@@ -72,7 +72,9 @@ function fieldsIn({ body, scan }: Question, { fields, known = {} }: ObjectNames)
   for (const param of fields) {
     if (scan.foldedOnly.includes(param)) throw notStored(param);
     const field = scan.fields.get(param);
-    if (field === undefined || field.kind === 'null') continue;
+    // `cohere` 4 for Python sends an empty `conversation_id` with every chat: it names nothing.
+    const isEmpty = field?.kind === 'string' && field.end - field.start === '""'.length;
+    if (field === undefined || field.kind === 'null' || isEmpty) continue;
     const kind = known[param];
     if (kind === undefined || field.kind !== 'string' || field.end - field.start > longestFieldBytes)
       throw notStored(param);

@@ -72,7 +72,7 @@ async function startSetup(
 
 const asked = {
   v2: '"messages":[{"role":"user","content":"\\u00e9"}],"documents":[{"id":"d","data":{"a":1.0}}]',
-  v1: '"message":"\\u00e9","chat_history":[],"preamble":"p"',
+  v1: '"message":"\\u00e9","chat_history":[],"preamble":"p","conversation_id":"","connectors":null',
 };
 const paths: Readonly<Record<Version, readonly string[]>> = {
   v2: ['/v2/chat', '/v1/v2/chat', '/cohere/v2/chat'],
