@@ -113,7 +113,7 @@ const others = ['priority', 'max_tokens', 'truncate', 'inputs', 'output_dimensio
 
 export const embedV1: ApiMapping = {
   operation: 'embeddings',
-  paths: ['/v1/embed'],
+  paths: ['/v1/embed', '/v1/v1/embed'],
   optional: { ...fields, truncate: 'string' },
   watched: others,
   summary: "Embeddings in Cohere's v1 format.",

@@ -85,7 +85,7 @@ function vocabularyOf({ body, find }: EndpointView, doing: string): Vocabulary {
 
 const tokenize: FixedEndpoint = {
   method: 'POST',
-  paths: ['/v1/tokenize'],
+  paths: ['/v1/tokenize', '/v1/v1/tokenize'],
   summary: 'The tokens of a text, for models with a known vocabulary.',
   async show(view) {
     const vocabulary = vocabularyOf(view, 'tokenize');
@@ -112,7 +112,7 @@ function idsIn(tokens: Json | undefined): readonly number[] {
 
 const detokenize: FixedEndpoint = {
   method: 'POST',
-  paths: ['/v1/detokenize'],
+  paths: ['/v1/detokenize', '/v1/v1/detokenize'],
   summary: 'The text of tokens, for models with a known vocabulary.',
   async show(view) {
     const vocabulary = vocabularyOf(view, 'detokenize');
@@ -124,7 +124,7 @@ const detokenize: FixedEndpoint = {
 
 const checkKey: FixedEndpoint = {
   method: 'POST',
-  paths: ['/v1/check-api-key'],
+  paths: ['/v1/check-api-key', '/v1/v1/check-api-key'],
   summary: 'Checks the key; an invalid one gets the usual error.',
   show: () => ({ valid: true }),
 };

@@ -10,11 +10,11 @@ const counted = (tokens: number, version = '1') =>
 
 test("embed v1 without embedding_types returns a plain list of vectors, with the upstream's digits", async (t) => {
   const { rig, asked } = await startClientApis(t);
-  for (const [model, tokens] of [
-    ['direct', 5],
-    ['translated', 7],
+  for (const [model, tokens, asksAt] of [
+    ['direct', 5, '/v1/embed'],
+    ['translated', 7, '/v1/v1/embed'],
   ] as const) {
-    const answer = await rig.post('/v1/embed', { model, texts: ['a', 'b'], input_type: 'search_query' });
+    const answer = await rig.post(asksAt, { model, texts: ['a', 'b'], input_type: 'search_query' });
     const id = answer.header('x-request-id');
     assertAnswer(
       answer,
@@ -203,6 +203,7 @@ test('checks a key, and lists models by page and endpoint', async (t) => {
   const { rig } = await startClientApis(t);
   assertAnswer(await rig.post('/v1/check-api-key', ''), '{"valid":true}');
   assertAnswer(await rig.post('/cohere/v1/check-api-key', '{}'), '{"valid":true}');
+  assertAnswer(await rig.post('/v1/v1/check-api-key', ''), '{"valid":true}');
   const refused = await rig.post('/v1/check-api-key', '', { headers: [['Authorization', 'Bearer nobody-knows-this']] });
   assert.equal(refused.status, 401);
   const listed = (await rig.get('/cohere/v1/models')).json() as { models: { name: string; endpoints: string[] }[] };
@@ -259,7 +260,7 @@ test('tokenizes only with known vocabularies', async (t) => {
   ];
   const { rig, upstream } = await startClientApis(t, embedder, { models });
   const meta = '"meta":{"api_version":{"version":"1"}}';
-  for (const path of ['/v1/tokenize', '/cohere/v1/tokenize']) {
+  for (const path of ['/v1/tokenize', '/v1/v1/tokenize', '/cohere/v1/tokenize']) {
     const text = 'Hello world \u{1F680}';
     const answer = await rig.post(path, { model: 'known', text });
     const strings = '"token_strings":["Hello"," world"," \ufffd","\ufffd","\ufffd"]';
@@ -268,7 +269,7 @@ test('tokenizes only with known vocabularies', async (t) => {
   assertAnswer(await rig.post('/v1/tokenize', { model: 'newer', text: 'Hello' }), /"tokens":\[13225\]/);
   const back = { model: 'known', tokens: [9906, 1917, 11410, 248, 222] };
   assertAnswer(await rig.post('/v1/detokenize', back), `{"text":"Hello world \u{1F680}",${meta}}`);
-  assertAnswer(await rig.post('/v1/detokenize', { model: 'known', tokens: [] }), `{"text":"",${meta}}`);
+  assertAnswer(await rig.post('/v1/v1/detokenize', { model: 'known', tokens: [] }), `{"text":"",${meta}}`);
   const rows: readonly (readonly [path: string, body: object, status: number, expected: RegExp])[] = [
     ['/v1/tokenize', { model: 'other', text: 'a' }, 400, /not available for the model \\"other\\"/],
     ['/v1/tokenize', { model: 'mixed', text: 'a' }, 400, /not available/],
