@@ -26,7 +26,6 @@ export interface Said {
   readonly logprobs: readonly Json[] | undefined;
 }
 
-/** Converts content to members of the object that the client gets. */
 export type WriteSaid = (said: Said) => JsonObject;
 
 const nothingSaid: Said = { content: '', thinking: '', calls: [], logprobs: undefined };
@@ -79,7 +78,6 @@ export function writeWhole(
   return { ...headOf(model, nowMs), ...write(read(choice)), ...end };
 }
 
-/** Reads the content of one choice in an event of a stream. */
 export interface PieceReader {
   /** The content of one choice. `isLast`: this one has the finish reason. Throws `Unfit` where the choice has no valid content. */
   read(choice: JsonObject, isLast: boolean): Said;

@@ -12,7 +12,6 @@ import { asList, embeddingsFor, floatsOf, isBase64In, textsOf, wholeTexts } from
 const id = 'tei';
 const tokensHeader = 'x-compute-tokens';
 
-/** Passes the client's bytes through to upstreams that are TEI servers. */
 export const passesAs = (
   label: 'embed' | 'embed_sparse' | 'embed_all' | 'predict',
   operation: 'embeddings' | 'moderations' = 'embeddings',

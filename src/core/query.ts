@@ -58,7 +58,6 @@ function doubled(name: string): GatewayError {
   });
 }
 
-/** Appends query parameters to a path, which may already have some. */
 export function withQuery(path: string, { text }: Query): string {
   if (text === '') return path;
   return `${path}${path.includes('?') ? '&' : '?'}${text}`;

@@ -208,7 +208,6 @@ export class Unfit extends Error {
   }
 }
 
-/** What an upstream's error says. Its kind follows from the status. */
 export interface SaidError {
   readonly message?: string | undefined;
   readonly param?: string | undefined;

@@ -52,7 +52,6 @@ const codings = new Map<string, Coding>([
   ],
 ]);
 
-/** The coding that a Content-Encoding header names; undefined for a plain body. */
 export function findCoding(contentEncoding: string | undefined): Coding | undefined {
   if (contentEncoding === undefined) return undefined;
   const name = contentEncoding.trim().toLowerCase();

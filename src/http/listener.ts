@@ -11,7 +11,6 @@ import { ConnectionQuota } from './connection-quota.ts';
 import type { Edge } from './edge.ts';
 import { removeStaleSocket, setSocketAccess, toSocketFault } from './socket-file.ts';
 
-/** Where the listener accepts connections: a port, a Unix socket, or both. */
 export interface Listening {
   readonly tcp: AddressInfo | undefined;
   readonly socket: string | undefined;

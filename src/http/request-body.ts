@@ -199,7 +199,6 @@ export function factsOf(fields: ServerRequest['fields']): HeadFacts {
   return fields.facts as HeadFacts;
 }
 
-/** The ID that the client gave its request, where it is valid. */
 export function clientRequestIdIn(headers: RequestHeaders): string | undefined {
   const id = headers.get('x-request-id');
   return id !== undefined && clientRequestIdPattern.test(id) ? id : undefined;

@@ -19,7 +19,6 @@ export function asksOtherWidth({ body, scan }: Question, { dimensions, matryoshk
   return field?.kind === 'number' && Number(body.toString('latin1', field.start, field.end)) !== dimensions;
 }
 
-/** The question without the width, all other bytes unchanged. */
 export async function withoutWidth(
   question: Question,
   { dimensions }: Model,

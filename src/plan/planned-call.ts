@@ -130,7 +130,6 @@ function withOthers(plan: Plan, others: readonly OtherModel[], { candidate: { ta
   return { ...plan, question, namedAgain, query: queryAt(plan.query, others, target) };
 }
 
-/** The question in the form that a translation reads. */
 export const questionFor = ({ question, others, route }: Plan, { candidate: { target } }: TargetLease): Question =>
   others === undefined ? question : renamedAt(question, others, target, modelFieldOf(route) ?? 'model').question;
 

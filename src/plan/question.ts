@@ -193,7 +193,6 @@ export function shapeSaidBy({ standIn }: Question): RerankShape | undefined {
   return standIn === undefined || standIn.allowed === 'accepts_messages' ? undefined : standIn.allowed;
 }
 
-/** The body's field of this name; undefined where it is absent or null. */
 export function fieldIn({ fields }: JsonObjectScan, name: string): JsonField | undefined {
   const field = fields.get(name);
   return field?.kind === 'null' ? undefined : field;

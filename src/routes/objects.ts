@@ -57,7 +57,6 @@ export function objectRoutesOf(responses: Route): readonly ObjectRoute[] {
   ]);
 }
 
-/** The routes of conversations that Google stores. */
 export function interactionRoutesOf(interactions: Route): readonly ObjectRoute[] {
   const route = routeWithTail(interactions, '');
   return objectRoutes({ kind: 'interaction', of: interactions }, [

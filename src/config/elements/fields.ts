@@ -97,7 +97,6 @@ export function size(from: number, to: number) {
   return quantity(wants, sizePattern, toBytes, { from, to, error }).meta({ kind: 'size' });
 }
 
-/** A percentage of something whose size is known only at run time. */
 export function share(from: number, to = 100) {
   const error = `a percentage from ${from}% to ${to}%`;
   return quantity(error, /^\d{1,3}%$/, Number.parseInt, { from, to, error })

@@ -213,7 +213,6 @@ const lasting: readonly { readonly name: string; readonly read: Restart['read'] 
   return isRestart(restart) ? [{ name: path.join('.'), read: restart.read }] : [];
 });
 
-/** The names of changed settings that only take effect after a restart. */
 export function needsRestart(running: Snapshot, next: Snapshot): string[] {
   return lasting.flatMap(({ name, read }) => (read(running) === read(next) ? [] : [name]));
 }

@@ -35,7 +35,6 @@ export type Units = Readonly<Partial<Record<UnitName, number>>> &
     readonly toolCalls?: Readonly<Record<string, number>>;
   };
 
-/** Names of the units that the ledger sums over many requests. */
 export const summedNames = [
   /** Input tokens that came from the service's cache. */
   'cachedTokens',

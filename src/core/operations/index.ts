@@ -73,7 +73,6 @@ export function byOperation<T>(make: (operation: Operation) => T): Readonly<Reco
   return Object.freeze(Object.fromEntries(made)) as Record<Operation, T>;
 }
 
-/** The operations in the order in which newcomers see them. */
 export const operationsAsOffered: readonly Operation[] = operations.toSorted(
   (one, other) => operationRows[one].offered - operationRows[other].offered,
 );

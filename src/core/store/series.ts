@@ -65,7 +65,6 @@ export const wholeStretch: Omit<SeriesQuery, 'fromMs' | 'toMs'> = {
   wantsPoints: false,
 };
 
-/** Amounts that are summed over requests, whatever their result. */
 export const seriesAmounts = [
   'items',
   'inputTokens',

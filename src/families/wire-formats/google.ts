@@ -10,7 +10,6 @@ import { at, countIn, objectIn, textIn } from './reading.ts';
 /** Fields about the task of a text: Google's own names, and the one that Cohere, Voyage and NVIDIA have for the same. */
 export const ofTheTask = ['taskType', 'task_type', 'title', 'input_type'];
 
-/** Google's values for each purpose of texts. */
 export const purposesInGoogle: NonNullable<EmbeddingWireFormat['purposes']> = {
   name: 'input_type',
   words: { document: 'document', query: 'query', classification: 'classification', clustering: 'clustering' },

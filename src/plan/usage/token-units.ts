@@ -119,7 +119,6 @@ function firstAt(value: unknown, names: readonly string[]): unknown {
   return undefined;
 }
 
-/** The member's value; undefined where the object or the member is missing. */
 export const fieldAt = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null ? (Reflect.get(value, name) ?? undefined) : undefined;
 

@@ -3,7 +3,6 @@
 import type { Exchange } from '../../core/exchange.ts';
 import type { MetricName } from './definitions.ts';
 
-/** The trace ID of a request, by which its trace can be found. */
 export interface TraceAt {
   readonly id: string;
   /** Seconds since the epoch. */

@@ -10,7 +10,6 @@ import type { Upstream } from '../../core/snapshot.ts';
 import { withMasks } from '../../lib/secrets/secret-shapes.ts';
 import type { OwnTrace, TracedCall } from './own-trace.ts';
 
-/** Describes the service that sends the spans. */
 export interface Teller {
   readonly resource: Resource;
   readonly instrumentationScope: InstrumentationScope;

@@ -16,7 +16,6 @@ import { type Finding, type Judgement, scoreIn } from './moderations.ts';
 
 const meanings = [...openaiCategories, 'flagged', 'safe'].join('|');
 
-/** Options of families that serve classifiers: the threshold, and the meaning of labels. */
 export const labelOptions: Readonly<Record<'threshold' | 'labels', FamilyOption>> = {
   threshold: {
     description: 'Moderations: the lowest score that counts, above 0 and up to 1.',

@@ -37,7 +37,6 @@ interface Ranked {
   readonly score: Json | undefined;
 }
 
-/** Reads a list of results, each with its score under this name. */
 export function rankedIn(list: Json | undefined, what: string, scoreName: string): Ranked[] {
   return listIn(list, what).map((result) => {
     const { index, [scoreName]: score } = objectIn(result, 'a result');
