@@ -125,13 +125,9 @@ export function createKeyStore({ db, quick, clock, recorder }: KeyStoreDeps): Ke
         const before = await take(transaction, id);
         if (before === undefined || before.revoked_at !== null) return undefined;
         await refuseKnown(transaction, secret.digest);
-        const renewed = {
-          digest: secret.digest,
-          hint: secret.hint,
-          old_digest: before.digest,
-          old_digest_until: oldUntilMs,
-          version: before.version + 1,
-        };
+        const { digest, hint } = secret;
+        const old = { old_digest: before.digest, old_digest_until: oldUntilMs };
+        const renewed = { digest, hint, ...old, version: before.version + 1 };
         await transaction.updateTable('keys').set(renewed).where('id', '=', id).execute();
         const after = { ...before, ...renewed };
         await trace(toTrace('key.rotate', before, after));

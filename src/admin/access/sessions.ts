@@ -70,15 +70,10 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
       if (former !== undefined) await sessions.end(former.session.id, former.session.memberId);
       await sessions.prune(clock.nowMs() - idleMs);
       const secret = randomBytes(secretBytes).toString('base64url');
-      const session = await sessions.open({
-        digest: digestOf(secret),
-        memberId: member.id,
-        method,
-        address,
-        userAgent: (headers.get('user-agent') ?? '').slice(0, mostUserAgentCharacters),
-        expiresAtMs: clock.nowMs() + longestMs,
-        provedAtMs,
-      });
+      const userAgent = (headers.get('user-agent') ?? '').slice(0, mostUserAgentCharacters);
+      const facts = { memberId: member.id, method, address, userAgent, provedAtMs };
+      const expiresAtMs = clock.nowMs() + longestMs;
+      const session = await sessions.open({ ...facts, digest: digestOf(secret), expiresAtMs });
       if (session === undefined) throw signInFailed();
       return { session, member, csrfToken: toCsrfToken(secret), cookie: toCookie(secret, isSecure()) };
     },

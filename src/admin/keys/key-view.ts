@@ -5,7 +5,7 @@ import { type KeyRecord, type KeyTerms, keyStateOf } from '../../core/key.ts';
 import type { StoredKey } from '../../core/store/keys.ts';
 import type { AdminContext } from '../context.ts';
 import { Problem } from '../problem.ts';
-import { toInstant } from '../shapes/common.ts';
+import { toInstant, toShown } from '../shapes/common.ts';
 import type { key as keyShape } from './contract/keys.ts';
 import { toBudgetStates } from './spending.ts';
 
@@ -46,19 +46,16 @@ export function unknownKey(): Problem {
 export async function toKey(key: AnyKey, context: AdminContext): Promise<z.input<typeof keyShape>> {
   const nowMs = context.clock.nowMs();
   const stored = isStored(key) ? key : undefined;
-  const oldUntilMs = stored?.oldSecretUntilMs;
-  const isOldOver = oldUntilMs === undefined || oldUntilMs <= nowMs;
+  const { hint, version, createdAtMs, oldSecretUntilMs: oldUntilMs = 0 } = stored ?? {};
+  const { revokedAtMs } = key;
+  const isOldOver = oldUntilMs <= nowMs || revokedAtMs !== undefined;
   const position = context.keyTerms.positionOf(key.id);
   return {
     id: key.id,
     managedBy: key.managedBy,
     place: stored === undefined ? (position ?? null) : null,
-    hint: stored?.hint ?? null,
     state: keyStateOf(key, nowMs),
-    createdAt: stored === undefined ? null : toInstant(stored.createdAtMs),
-    revokedAt: key.revokedAtMs === undefined ? null : toInstant(key.revokedAtMs),
-    oldSecretUntil: isOldOver || key.revokedAtMs !== undefined ? null : toInstant(oldUntilMs),
-    version: stored?.version ?? null,
+    ...toShown({ hint, version, createdAtMs, revokedAtMs, oldSecretUntilMs: isOldOver ? undefined : oldUntilMs }),
     document: toDocument(key, context),
     budgets: await toBudgetStates({ kind: 'key', id: key.id, caps: key.caps }, context),
   };

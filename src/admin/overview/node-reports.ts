@@ -84,27 +84,15 @@ function ofShadow(name: string, said: readonly [ShadowAgreement, ...ShadowAgreem
     compared += each.compared;
     sum += value * each.compared;
   }
-  return {
-    model: said[0].model,
-    with: name,
-    kind: 'shadow',
-    measure,
-    value: compared === 0 ? null : sum / compared,
-    compared: said.reduce((total, each) => total + each.compared, 0),
-    hasChanged: false,
-  };
+  const value = compared === 0 ? null : sum / compared;
+  const all = said.reduce((total, each) => total + each.compared, 0);
+  return { model: said[0].model, with: name, kind: 'shadow', measure, value, compared: all, hasChanged: false };
 }
 
 /** A canary's agreement: the lowest value of any node. */
 function ofCanary(name: string, said: readonly [CanaryState, ...CanaryState[]]): Agreement {
-  const values = said.flatMap(({ agreement: value }) => (value === null ? [] : [value]));
-  return {
-    model: said[0].model,
-    with: name,
-    kind: 'canary',
-    measure: 'cosine',
-    value: values.length === 0 ? null : Math.min(...values),
-    compared: values.length,
-    hasChanged: said.some(({ hasChanged }) => hasChanged),
-  };
+  const values = said.flatMap(({ agreement }) => agreement ?? []);
+  const value = values.length === 0 ? null : Math.min(...values);
+  const facts = { kind: 'canary', measure: 'cosine', hasChanged: said.some((one) => one.hasChanged) } as const;
+  return { model: said[0].model, with: name, value, compared: values.length, ...facts };
 }

@@ -119,11 +119,7 @@ function elementStep(element: Element, { resources, store }: OpenResources, ring
 
 function removeStep({ kind, id, version }: Resource, { store }: OpenResources): Step {
   return {
-    kind,
-    id,
-    outcome: 'deleted',
-    version,
-    differences: [],
+    ...{ kind, id, outcome: 'deleted', version, differences: [] },
     async carryOut() {
       const removed = await store.resources.remove(kind, id, { expected: version, actor });
       return removed === 'conflict' ? refuseConflict({ kind, id }) : undefined;
@@ -229,11 +225,7 @@ function inWords(name: string, terms: KeyTerms, secret: string) {
 
 function revokeStep({ id, version }: StoredKey, store: KeyStore): Step {
   return {
-    kind: 'key',
-    id,
-    outcome: 'revoked',
-    version,
-    differences: [],
+    ...{ kind: 'key', id, outcome: 'revoked', version, differences: [] },
     async carryOut() {
       await store.revoke(id, actor);
       return undefined;

@@ -87,13 +87,8 @@ async function carryOut(steps: readonly Step[], { values, stdout }: CommandConte
 const nameOf = ({ kind, id }: Step): string => `${kind} ${toPrintable(id)}`;
 
 function describeStep({ kind, id, outcome, differences }: Step, version: number | undefined) {
-  return {
-    kind,
-    id,
-    outcome,
-    ...(version !== undefined && { version }),
-    ...(differences.length > 0 && { differences: differences.map(withNulls) }),
-  };
+  const changed = differences.length > 0 && { differences: differences.map(withNulls) };
+  return { kind, id, outcome, ...(version !== undefined && { version }), ...changed };
 }
 
 /** A difference for scripts, with null in place of undefined. */
@@ -137,14 +132,8 @@ function show({ positionals, values, stdout }: CommandContext) {
 
 /** A stored element for scripts, without secrets. */
 function describe({ kind, id, version, createdAtMs, updatedAtMs, document }: Resource) {
-  return {
-    kind,
-    id,
-    version,
-    created_at: toInstantText(createdAtMs),
-    updated_at: toInstantText(updatedAtMs),
-    document: hideSecrets(kind, document),
-  };
+  const times = { created_at: toInstantText(createdAtMs), updated_at: toInstantText(updatedAtMs) };
+  return { kind, id, version, ...times, document: hideSecrets(kind, document) };
 }
 
 function remove(context: CommandContext) {

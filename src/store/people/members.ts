@@ -161,14 +161,8 @@ function changed(row: MemberRow, change: MemberChange, nowMs: number): MemberRow
 
 /** A member as the audit log has it: it shows that the password changed, but not to what. */
 export function toAudited(row: MemberRow): unknown {
-  return {
-    email: row.email,
-    name: row.name,
-    role: row.role,
-    disabled: row.disabled_at !== null,
-    hasPassword: row.password_hash !== null,
-    oidcSubject: row.oidc_subject,
-  };
+  const { email, name, role, disabled_at, password_hash, oidc_subject: oidcSubject } = row;
+  return { email, name, role, disabled: disabled_at !== null, hasPassword: password_hash !== null, oidcSubject };
 }
 
 export async function endMeans(

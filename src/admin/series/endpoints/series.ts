@@ -82,18 +82,13 @@ function compare(reader: Reader, query: SeriesQuery, found: SeriesAnswer, what: 
 }
 
 function toQuery(query: Query, fromMs: number, toMs: number): SeriesQuery {
-  const { model, upstream, key, project, operation, code, cache, outcome } = query;
+  const { model, upstream, key, project, operation, code, cache, outcome, by, top, order, latency } = query;
   const outcomes = rowOutcomes.filter((one) => one === outcome || resultOf[one] === outcome);
   return {
-    fromMs,
-    toMs,
+    ...{ fromMs, toMs, by, top, order, latency },
     stepMs: query.step && stepMs[query.step],
     zoneMs: query.zone * minuteMs,
     filter: { model, upstream, key, project, operation, code, cache, outcomes: outcome && outcomes },
-    by: query.by,
-    top: query.top,
-    order: query.order,
-    latency: query.latency,
     wantsHeatmap: query.heatmap,
     wantsPoints: true,
   };
@@ -230,14 +225,8 @@ function toBudgetOfToday(budgets: readonly SpentBudget[]) {
 }
 
 function toNearBudget({ holder, budget, spentNanos, share, endsAtMs }: SpentBudget) {
-  return {
-    kind: holder.kind,
-    id: holder.id,
-    name: holder.name || holder.id,
-    period: budget.period,
-    spent: toDollars(spentNanos),
-    amount: toDollars(budget.nanos),
-    share,
-    endsAt: endsAtMs === undefined ? null : toInstant(endsAtMs),
-  };
+  const { kind, id, name } = holder;
+  const { period, nanos } = budget;
+  const endsAt = endsAtMs === undefined ? null : toInstant(endsAtMs);
+  return { kind, id, name: name || id, period, spent: toDollars(spentNanos), amount: toDollars(nanos), share, endsAt };
 }
