@@ -164,7 +164,7 @@ export function wordsOfRules({ errorShare, p95Ms }: AlertSettings): Readonly<Rec
     upstream_down: 'An upstream answers at most half of its calls, or is in cooldown.',
     slo_missed: 'Interactive requests exceed models[].slo, although bulk traffic is at its minimum.',
     budget: 'A budget of a key or a project is used up.',
-    ledger_lag: `Requests wait for more than ${behindMs / 1_000} s to reach the store.`,
+    ledger_lag: `Ledger rows wait for more than ${behindMs / 1_000} s to reach the store.`,
     drift: 'A model behind a canary has changed.',
     certificate: `The certificate of the gateway ends within ${certificateMs / dayMs} days.`,
     reload_refused: 'The configuration file was changed, and the change has faults and is not in force.',
