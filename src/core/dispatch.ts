@@ -43,6 +43,7 @@ export interface WaitingCall {
   readonly work: number;
 }
 
+/** A call that waits for a rate limit of an upstream. */
 export interface PacedCall extends WaitingCall {
   /** Tells the call to try again now; it then calls `wait` or `done` soon. */
   resume(): void;
@@ -126,6 +127,7 @@ export class Tried extends CallerCall {
     this.#upstreams.push(id);
   }
 
+  /** After a pause, permits again the upstreams that had no free slot or asked for the pause. */
   paused(): void {
     this.#upstreams = undefined;
     this.#leases = undefined;
@@ -188,6 +190,7 @@ export interface TargetLease extends CallEnd {
   withdraw(): void;
   /** Reports a good answer, or an error that is the client's fault. `usedUpForMs`: how long the target's rate limit is used up. */
   served(firstByteMs: number, usedUpForMs?: number): void;
+  /** Reports that the connection failed before the request reached the upstream. */
   notSent(why: string): void;
   /** Reports a failure. `wire`: the connection failed, broke off or went silent; `answer`: an error status. */
   failed(why: string, kind: 'wire' | 'answer', answered?: AnsweredFailure): void;

@@ -79,6 +79,7 @@ export class Exchange {
 
   /** The answer carries rate headers of the gateway's own limits. */
   hasOwnRates = false;
+  /** The status sent to the client; 0 before the answer. */
   status = 0;
   requestBytes = 0;
   responseBytes = 0;

@@ -224,6 +224,7 @@ export function mayMeanExhaustion(status: number): boolean {
 interface Exhaustion {
   /** Exact values of `error.code` or `error.type`. */
   readonly codes: readonly string[];
+  /** Beginnings of `error.message`. */
   readonly messages: readonly string[];
 }
 

@@ -101,6 +101,7 @@ export interface ListAsked extends ListSought {
   readonly mayPass: boolean;
   /** The client's cache control: request cached items again (`no-cache`), and also do not store them (`no-store`). */
   readonly freshness: 'no-cache' | 'no-store' | undefined;
+  /** The deadline of the request, on the monotonic clock. */
   readonly deadlineMs: number;
   /** Sends the unchanged request to a target that can take it; bytes pass. */
   asOne(fits?: (candidate: Candidate) => boolean): Promise<Answer>;
@@ -132,6 +133,7 @@ export interface ListAnswered {
 }
 
 export interface Lists {
+  /** Looks items up; undefined where nothing can be in the cache. Throws a `GatewayError` for a fault of the client. */
   lookUp(sought: ListSought): Promise<Remembered | undefined>;
   /** Answers a list. Returns an `Answer` where one passes unchanged, or is an error for the client. */
   answer(asked: ListAsked): Promise<ListAnswered | Answer>;

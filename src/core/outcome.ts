@@ -98,6 +98,7 @@ export interface Answer {
 export interface Failure {
   readonly code: ErrorCode;
   readonly message: string;
+  /** The cause, for the log only. */
   readonly cause: string;
   /** A kept-alive connection was closed before any byte of an answer: this may be no fault at all. */
   readonly stale?: true;

@@ -26,6 +26,7 @@ export interface ProbeStep {
 
 export interface CredentialCheck {
   readonly id: string;
+  /** The status of the answer; 0 where there was none. */
   readonly status: number;
   readonly ok: boolean;
 }

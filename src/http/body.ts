@@ -58,6 +58,7 @@ export class BodyReading implements RequestSink, DecodingSink {
   readonly #limitBytes: number;
   readonly #gathering: Gathering;
   readonly #decoding: Decoding | undefined;
+  /** Bytes received over the network, before decoding. */
   #receivedBytes = 0;
   #decodedBytes = 0;
   /** `#isReceived`: everything has arrived. `#isDecoded`: everything is decoded, which may be earlier. */

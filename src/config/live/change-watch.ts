@@ -8,6 +8,7 @@ import { repeat } from '../../lib/repeat.ts';
 export interface ChangeWatchOptions {
   readonly changes: ChangeFeed;
   readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The last change that is known already. */
   readonly from: Change | undefined;
   readonly intervalMs?: number;
   /** After this time of one query the store counts as unreachable. */

@@ -20,6 +20,7 @@ export interface Columns {
 
 export type Positions = Omit<Columns, 'scalars'>;
 
+/** The result of parsing a text, as plain data that threads can exchange. */
 export interface SourceText {
   /** The values; undefined where the text cannot be read. */
   readonly columns: Columns | undefined;

@@ -4,11 +4,13 @@ import { recordOf } from '../../lib/record-of.ts';
 import type { Units } from './units.ts';
 
 export interface Price {
+  /** Per million input tokens. */
   readonly input: number | undefined;
   /** Per million input tokens that the upstream had in its cache; the price of `input` applies where it is undefined. */
   readonly cachedInput: number | undefined;
   /** Per million input tokens that the upstream put into its cache; the price of `input` applies where it is undefined. */
   readonly cacheWrite: number | undefined;
+  /** Per million output tokens. */
   readonly output: number | undefined;
   readonly searchUnit: number | undefined;
   readonly request: number | undefined;

@@ -21,6 +21,7 @@ export interface BackgroundAnswer {
   readonly credential: string;
   readonly key: string;
   readonly project: string | undefined;
+  /** The public ID of the model that was requested. */
   readonly model: string;
   /** The ID of the response's row in the ledger, whichever node writes it. */
   readonly rowId: string;

@@ -17,6 +17,7 @@ export interface StoredObject extends StoredName {
   readonly upstream: string;
   /** The fingerprint of the credential that created it: the object is in that credential's account. */
   readonly credential: string;
+  /** The public ID of the model that created it. */
   readonly model: string;
   readonly createdAtMs: number;
   /** The upstream's JSON document as received: of a file at its creation, of a batch the latest. */

@@ -22,6 +22,7 @@ const maxGrams = 8_192;
 /** Number of distinct words in a query after which further ones are ignored. */
 const maxQueryTerms = 512;
 
+/** Scores are rounded to seven decimals. */
 const scoreSteps = 1e7;
 
 const fieldNames = ['query', 'documents', 'top_n', 'return_documents'];

@@ -10,6 +10,7 @@ import { type Rule, rules, vocabulary } from './wordlist-rules.ts';
 
 const maxInputs = 2048;
 const flaggedFrom = 0.5;
+/** Scores are rounded to four decimals. */
 const scoreSteps = 1e4;
 
 export const moderateByWordlist = createMaker('local/wordlist', ['input'], async ({ fields, model, pace, id }) => {

@@ -41,6 +41,7 @@ const accountFile = z.object({
   token_uri: z.string().default('https://oauth2.googleapis.com/token'),
 });
 
+/** Parses a service account's key file; else returns what is wrong, without repeating any of its text. */
 function readAccount(text: string): Account | string {
   const file = accountFile.safeParse(readJson(text));
   if (!file.success) {

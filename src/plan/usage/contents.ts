@@ -13,6 +13,7 @@ import { termsIn } from './request-terms.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1000;
+/** Assumed output where neither the client nor the operator limits it. */
 const boundlessMaxTokens = 131_072;
 /** Limit of a count of tokens: more than any model takes, and small enough for exact products. */
 const mostTokens = 1_000_000_000;

@@ -49,6 +49,7 @@ function mayOverflow(source: string): boolean {
   return raises(source, 'e') || raises(source, 'E') || holdsLongNumber(source);
 }
 
+/** Whether a number has an exponent that is not negative; most small numbers have a negative one. */
 function raises(source: string, letter: 'e' | 'E'): boolean {
   let at = source.indexOf(letter);
   while (at !== -1 && source[at + 1] === '-') at = source.indexOf(letter, at + 1);

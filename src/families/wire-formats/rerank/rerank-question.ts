@@ -9,6 +9,7 @@ import { furtherOf, type ParameterRules } from '../parameters.ts';
 export interface RerankTakes extends ParameterRules {
   /** The upstream takes objects as documents and queries, or as documents only; else the text of objects is sent. */
   readonly takesObjects?: boolean | 'documents';
+  /** `top_n: 0` means all results. */
   readonly zeroIsAll?: boolean;
 }
 

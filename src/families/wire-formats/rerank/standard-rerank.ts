@@ -67,6 +67,7 @@ export function standardRerank({
   return { ...translation, isNeeded };
 }
 
+/** Whether the client wants documents back; undefined where it does not say. */
 function wantsDocuments({ body, fields }: Glance): boolean | undefined {
   const field = fields.get('return_documents');
   return field?.kind === 'boolean' ? body[field.start] === 't'.charCodeAt(0) : undefined;
