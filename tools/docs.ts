@@ -247,7 +247,7 @@ function checkReleases(text: string): void {
 /** SECURITY.md must name the newest minor version as the supported one. */
 function checkSupported(security: string, releases: string): void {
   const newest = [...releases.matchAll(/^\| (\d+\.\d+)\.\d+ \|/gm)].at(-1)?.[1];
-  if (!security.includes(`\n| ${newest} | yes |\n`)) faults.push(`SECURITY.md does not say that ${newest} is mended`);
+  if (!security.includes(`\n| ${newest} | yes |\n`)) faults.push(`SECURITY.md does not say that ${newest} is fixed`);
 }
 
 function versionAt(commit: string): string | undefined {

@@ -26,7 +26,7 @@ const table = {
   body_too_deep: invalid(400, 'The body is nested deeper than 64 levels; flatten it.'),
   operation_not_supported: invalid(400, 'The model does not serve this operation; pick another model.'),
   unsupported_parameter: invalid(400, 'A parameter cannot be served by the upstream of this model; leave it out.'),
-  malformed_request: invalid(400, 'The request is not well-formed HTTP; mend the client.'),
+  malformed_request: invalid(400, 'The request is not well-formed HTTP; fix the client.'),
   missing_api_key: unknown(
     401,
     'No API key came with the request; send it as "Authorization: Bearer <key>" (or in x-api-key, api-key or x-goog-api-key).',

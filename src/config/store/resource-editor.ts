@@ -306,7 +306,7 @@ function warningsFor({ root }: Element, next: Whole): string[] {
   if (!next.ok) {
     const [first] = next.faults;
     const why = first === undefined ? '' : `: ${inWords(first, next.file)}`;
-    return [`it is kept, and not in force before other faults are mended${why}`];
+    return [`it is kept, and not in force before other faults are fixed${why}`];
   }
   const shown = withMasks(root);
   return next.warnings.flatMap((warning) =>

@@ -234,7 +234,7 @@ export const errorRows: readonly ErrorRow[] = [
   {
     code: 'malformed_request',
     when: 'the request is not valid HTTP',
-    message: /not well-formed HTTP; mend the client/,
+    message: /not well-formed HTTP; fix the client/,
     unparsed: true,
     ask: ({ rig }) => send(rig.port, 'POST /v1/embeddings HTTP/1.1\r\nHost: x\r\nX Y: 1\r\n\r\n'),
   },
