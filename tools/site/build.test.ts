@@ -77,7 +77,7 @@ test('the search finds a section by prefixes of its words, best match first', ()
     return found === undefined ? undefined : `${found.section.page}#${found.section.anchor}`;
   };
   assert.equal(first('backup restore'), 'guides/store.html#backup-and-restore');
-  assert.equal(first('memor bodi'), 'guides/limits.html#memory-for-bodies');
+  assert.equal(first('vector spac'), 'guides/load-balancing.html#vector-spaces');
   assert.equal(first('cooking recipes'), undefined);
   assert.deepEqual(find(sections, '  '), []);
 });

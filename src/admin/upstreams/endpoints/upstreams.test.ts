@@ -310,7 +310,7 @@ test('each upstream family describes its form fields', async (t) => {
   assert.deepEqual(families.get('bedrock')?.options, [
     {
       name: 'region',
-      description: 'The region, such as `us-east-1`: part of the address, and of every signature.',
+      description: 'The AWS region, such as `us-east-1`.',
       values: null,
       pattern: '^[a-z]{2,}(?:-[a-z0-9]+)+$',
       form: null,
