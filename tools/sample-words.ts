@@ -25,7 +25,8 @@ const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path);
 
 print('openers of files', 30, sources.filter((path) => !isTest(path)).flatMap(openerOf));
 print('doc comments', 60, sources.filter((path) => !isTest(path)).flatMap(commentsIn));
-print('names of tests', 30, [...sources.filter(isTest), ...globSync('test/**/*.test.ts').toSorted()].flatMap(testsIn));
+const tests = globSync('test/**/*.test.ts', { exclude: ['**/node_modules/**'] }).toSorted();
+print('names of tests', 30, [...sources.filter(isTest), ...tests].flatMap(testsIn));
 print(
   'events of the log',
   20,

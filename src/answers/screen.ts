@@ -13,7 +13,7 @@ import { repeats, repeatsSliced, type SecretSearch, searchFor, toLatin1 } from '
 import { WatchedAnswer } from './watched-answer.ts';
 
 const decodedLimitBytes = 8 * 1024 * 1024;
-/** Limit of content codings on one body: one is usual, and a body with more is not meant to be read. */
+/** Most content codings of one body; an answer with more is refused, as they can only hide a credential. */
 const mostCodings = 8;
 
 const leak: Omit<Failure, 'cause'> = {

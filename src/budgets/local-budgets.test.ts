@@ -165,7 +165,7 @@ test('a spent budget refuses requests without asking the store again, until its 
   assertHeld(await answerOf(() => budgets.reserve([holderOf([budgetOf(110)])], 10)));
 });
 
-test('a request without a price passes a spent budget and is charged to it', async (t) => {
+test('a request that costs nothing is served although its budget is spent, and counts at its account', async (t) => {
   const { start, answerOf, accountStore } = createBudgetNodes(t);
   const budgets = start('a');
   const holders = [holderOf([budgetOf(100)])];

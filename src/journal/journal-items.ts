@@ -38,7 +38,7 @@ export class Name {
   readonly number: number;
   readonly item: Buffer;
   readonly bytes: number;
-  /** The numbers of the two latest parts (groups of items that are written together) that have this name. */
+  /** Number of the latest part (items that are written together) that defines this name, and below of the one before. */
   #lastPart = 0;
   #priorPart = 0;
   #segment: object | undefined = undefined;

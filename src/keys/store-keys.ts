@@ -1,4 +1,4 @@
-/** Looks up stored keys through a cache: entries are valid while the store confirms them, briefly without it, longer during an outage. */
+/** Looks up stored keys through a cache. An entry is valid for a second, while the store confirms that nothing changed, and for ten minutes in an outage. */
 
 import { GatewayError } from '../core/errors.ts';
 import type { KeyRecord } from '../core/key.ts';

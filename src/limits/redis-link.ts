@@ -70,7 +70,7 @@ export class RedisLink {
   #countedAs = '';
   #onTheWay = 0;
   #dataSet: string | undefined = undefined;
-  /** Numbers of nodes, from the latest heartbeats; empty before the first. */
+  /** How many nodes each of the latest heartbeats counted; empty before the first. */
   #nodes: number[] = [];
   #lateInARow = 0;
   #lateKnownAtMs = Number.NEGATIVE_INFINITY;

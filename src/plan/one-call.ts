@@ -1,4 +1,4 @@
-/** Decides whether a list fits one call to any of its targets, without reading the items. */
+/** Decides by length and bytes alone, without reading the items, whether every target takes a list in one call. */
 
 import type { Candidate, RoutePlan } from '../core/dispatch.ts';
 import { limitsOf, listOperations, tightest } from '../core/lists.ts';

@@ -107,7 +107,7 @@ async function showFirstKey(
   }
 }
 
-/** Shows the set-up link. Undefined: the link was used, and its file is obsolete. */
+/** Shows the set-up link. If `link` is undefined, it was used already, and its file is deleted. */
 async function showSetUp(
   link: string | undefined,
   file: string,

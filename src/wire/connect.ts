@@ -120,7 +120,7 @@ const take = (bytes: number): Buffer => spareOf(bytes).pop() ?? Buffer.allocUnsa
 class Reads implements OnReadOpts {
   socket: Socket | undefined = undefined;
   #buffer: Buffer = shared;
-  /** Whether the last piece was given back at once; a short piece must not keep a long buffer for long. */
+  /** Whether the reader released the last piece at once. If not, short pieces are copied, as each would keep a long buffer in memory. */
   #comesBack = false;
 
   readonly buffer = (): Buffer => this.#buffer;

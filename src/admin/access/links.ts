@@ -15,7 +15,7 @@ const dayMs = 24 * 60 * 60_000;
 const secretBytes = 32;
 
 export function createLinks(invitations: InvitationStore, clock: Pick<Clock, 'nowMs'>) {
-  /** Creates a link. `store` keeps its digest; where it refuses, it returns the reason or nothing, and there is no link. */
+  /** Creates a link, whose digest `store` keeps. If `store` refuses, there is no link, and the result is its reason or undefined. */
   async function create<Refusal extends string | undefined>(
     page: string,
     days: number,

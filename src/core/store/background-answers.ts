@@ -36,7 +36,7 @@ export interface BackgroundStore {
   add(answer: BackgroundAnswer, node: string, dueAtMs: number): Promise<void>;
   /** Finds a response; undefined where there is none, or its cost is known already. */
   get(id: string, upstream: string): Promise<BackgroundAnswer | undefined>;
-  /** Records the end, for the node that polls the response. */
+  /** Records that a response has ended, so that the node that polls it stops. */
   reportEnd(answer: BackgroundAnswer, end: BackgroundEnd): Promise<void>;
   /** Assigns due responses to this node: its own, and those of nodes that stopped reporting. */
   claim(node: string, options: { readonly handsMs: number; readonly most: number }): Promise<BackgroundAnswer[]>;

@@ -125,7 +125,7 @@ export interface LedgerStore {
    * Later it moves to `reachedMs`, the mark of the start and the process's running time since.
    */
   moveMark(nowMs: number, reachedMs?: number): Promise<number>;
-  /** Reads the time mark; undefined where it was never set. */
+  /** Reads the time mark of retention; undefined where it was never set. */
   readMark(): Promise<number | undefined>;
   /** Sets the time mark, where an operator confirms that the clock is right. */
   setMark(nowMs: number): Promise<void>;

@@ -5,7 +5,7 @@ const provingInARow = 3;
 
 export class BodyFaults {
   #firstFailedBody: string | undefined = undefined;
-  /** Whether a second body has failed too. */
+  /** Whether a second, different request body has failed too: then the target is at fault, not the body. */
   #isProven = false;
   /** How often the request body that failed first was answered with 503 or 529. */
   #unavailable = 0;

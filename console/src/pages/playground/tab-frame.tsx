@@ -104,7 +104,7 @@ export const RunBar = ({ label, isRunning, onStop, missing, tools }: RunBarProps
 );
 
 interface FormToolsProps {
-  /** The name under which runs are stored. */
+  /** The name under which the browser stores the tab's form and its runs. */
   readonly draft: string;
   readonly route: string;
   readonly values: Values;
