@@ -1,4 +1,5 @@
 import type { Snapshot } from '../../core/snapshot.ts';
+import { createAddressRule } from '../../lib/addresses/address-rule.ts';
 import { toAlertSettings } from './alerts.ts';
 import { standardConsolePort, toConsoleSettings } from './console.ts';
 import { type CompileContext, Location } from './context.ts';
@@ -14,7 +15,6 @@ import { compileRoutes } from './route.ts';
 import type { Settings } from './schema.ts';
 import { toServerSettings } from './server/compile.ts';
 import { checkRedis, checkStore } from './store.ts';
-import { toAddressRule } from './upstream/addresses.ts';
 import { compileUpstreams } from './upstream/compile.ts';
 
 export interface Compiled {
@@ -32,7 +32,7 @@ export function* compiling(
   const server = toServerSettings(settings.server, at('server'));
   checkStore(settings.store, server.workers, at('store'));
   checkRedis(settings.redis, at('redis'));
-  const upstreamAddresses = toAddressRule(settings.upstream_addresses);
+  const upstreamAddresses = createAddressRule(settings.upstream_addresses);
   checkPorts(server, settings.console, at('console').at('port'));
   const { byId, credentialCounts } = yield* compileUpstreams(document.upstreams, upstreamAddresses, context);
   const groups = yield* compileModels(document, byId, context);

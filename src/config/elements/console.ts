@@ -91,7 +91,8 @@ export function toConsoleSettings(
   location: Location,
 ): ConsoleSettings {
   checkHost(host, location.at('host'));
-  if (token === undefined && !isOwnHost(host)) {
+  // Of names only `localhost` is certainly this machine, because others are resolved elsewhere.
+  if (token === undefined && host.toLowerCase() !== 'localhost' && !isLoopback(host)) {
     location
       .at('token')
       .fault(
@@ -115,11 +116,6 @@ function toOrigin(written: string | undefined, location: Location): string | und
   const url = URL.parse(written);
   if (url === null) location.fault('is not a valid URL');
   return url?.origin;
-}
-
-/** Whether a host is certainly this machine; of names only `localhost` is, because others are resolved elsewhere. */
-function isOwnHost(host: string): boolean {
-  return host.toLowerCase() === 'localhost' || isLoopback(host);
 }
 
 function checkOidc(oidc: z.output<typeof oidcSchema>, location: Location): void {

@@ -86,7 +86,7 @@ function spelledAs(text: string, kinds: readonly string[]): number | boolean | u
 
 /** Advice for a list of fallbacks beside the model, as other gateways have it. */
 const fallbackHint =
-  'a fallback is a target with a later priority, such as targets: [{ upstream: a }, { upstream: b, priority: 1 }]';
+  '; a fallback is a target with a later priority, such as targets: [{ upstream: a }, { upstream: b, priority: 1 }]';
 
 function report(
   schema: z.ZodType,
@@ -96,30 +96,25 @@ function report(
   { faults, isSubstituted }: JudgeContext,
 ): void {
   const path = toPath(issue.path);
+  const fullPath = [...at, ...path];
   if (issue.code === 'unrecognized_keys') {
     const known = keysAt(schema, path);
+    const otherwise = known.length > 0 ? `; known here: ${known.join(', ')}` : '';
     for (const key of issue.keys) {
-      if (key === 'fallbacks' && known.includes('targets')) {
-        faults.add([...at, ...path, key], `unknown key; ${fallbackHint}`);
-        continue;
-      }
-      const hint = nearHint(key, known, known.length > 0 ? `; known here: ${known.join(', ')}` : '');
-      faults.add([...at, ...path, key], `unknown key${hint}`);
+      const isFallback = key === 'fallbacks' && known.includes('targets');
+      faults.add([...fullPath, key], `unknown key${isFallback ? fallbackHint : nearHint(key, known, otherwise)}`);
     }
     return;
   }
   const value = valueAt(input, path);
   if (value === undefined) {
-    faults.add([...at, ...path], `is missing; wanted: ${wanted(issue)}`);
+    faults.add(fullPath, `is missing; wanted: ${wanted(issue)}`);
     return;
   }
-  const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted([...at, ...path]);
+  const mayShow = wantsScalar(schema, path) && !isSecretAt(schema, path) && !isSubstituted(fullPath);
   const near = mayShow && typeof value === 'string' ? nearestName(value, namesWanted(issue)) : undefined;
-  const fullPath = [...at, ...path];
-  faults.add(
-    fullPath,
-    `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${quoteHint(schemaAt(schema, path), value)}${toHint(near)}`,
-  );
+  const hint = quoteHint(schemaAt(schema, path), value) + toHint(near);
+  faults.add(fullPath, `wanted: ${wanted(issue)}; came: ${came(value, mayShow)}${hint}`);
   // The part is removed from here on, but must not be reported as missing.
   faults.hush(fullPath);
 }

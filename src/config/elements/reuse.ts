@@ -128,7 +128,5 @@ function isEqual(one: KeptElement, other: KeptElement): boolean {
 }
 
 function isSame(one: readonly unknown[], other: readonly unknown[]): boolean {
-  if (one.length !== other.length) return false;
-  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
-  return true;
+  return one.length === other.length && one.every((value, index) => value === other[index]);
 }

@@ -110,7 +110,9 @@ export function* compileRoutes(
       at.fault(`may mean the same as ${taken.path}, which is there already; choose another`);
     }
     earlier.push({ path: value.path, at });
-    checkUpstreams(value, upstreams, location.at('upstreams'));
+    for (const [index, id] of (value.upstreams ?? []).entries()) {
+      if (!upstreams.has(id)) location.at('upstreams', index).unknown('no upstream is called', id, upstreams.keys());
+    }
     const model = toModelField(value, models, location);
     if (model !== undefined) routes.push(toRoute(value, model));
     if (labels.some((label) => label === value.label && label !== 'own')) {
@@ -118,17 +120,6 @@ export function* compileRoutes(
     }
   }
   return Object.freeze(routes);
-}
-
-function checkUpstreams(
-  { upstreams: named = [] }: RouteEntry,
-  upstreams: ReadonlyMap<string, Upstream>,
-  location: Location,
-): void {
-  named.forEach((id, index) => {
-    if (upstreams.has(id)) return;
-    location.at(index).unknown('no upstream is called', id, upstreams.keys());
-  });
 }
 
 function toModelField(

@@ -21,16 +21,9 @@ function childOf(schema: Schema, step: string | number): Schema | undefined {
   }
   if (inner instanceof z.ZodArray) return inner.def.element;
   if (inner instanceof z.ZodRecord) return inner.def.valueType;
-  if (inner instanceof z.ZodUnion) return firstDefined(inner.def.options, (option) => childOf(option, step));
-  return undefined;
-}
-
-function firstDefined<T, R>(items: readonly T[], read: (item: T) => R | undefined): R | undefined {
-  for (const item of items) {
-    const found = read(item);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  if (!(inner instanceof z.ZodUnion)) return undefined;
+  const children = inner.def.options.values().map((option) => childOf(option, step));
+  return children.find((child) => child !== undefined);
 }
 
 export const eachElement = '[]';
@@ -48,11 +41,7 @@ export function* settingsIn(
 }
 
 export function schemaAt(root: Schema, path: Path): Schema | undefined {
-  let schema: Schema | undefined = root;
-  for (const step of path) {
-    schema = schema && childOf(schema, step);
-  }
-  return schema;
+  return path.reduce<Schema | undefined>((schema, step) => schema && childOf(schema, step), root);
 }
 
 /** Whether the value at a path is secret, so that messages must not repeat it. */
@@ -81,8 +70,5 @@ function keysOf(schema: Schema): string[] {
 export function wantsScalar(root: Schema, path: Path): boolean {
   const schema = schemaAt(root, path);
   const inner = schema && bare(schema);
-  return (
-    inner !== undefined &&
-    !(inner instanceof z.ZodObject || inner instanceof z.ZodArray || inner instanceof z.ZodRecord)
-  );
+  return inner !== undefined && ![z.ZodObject, z.ZodArray, z.ZodRecord].some((kind) => inner instanceof kind);
 }

@@ -54,13 +54,6 @@ function holdsSecret(schema: z.core.$ZodType, seen: Set<z.core.$ZodType>): boole
   return inner instanceof z.ZodUnion && inner.def.options.some(inside);
 }
 
-interface OutsideSettings {
-  readonly source: Source;
-  readonly env: Environment;
-  /** Where the settings come from, such as `POSTERN_SERVER_PORT`. */
-  readonly origins: readonly string[];
-}
-
 interface Written {
   readonly name: OutsideName;
   readonly text: string;
@@ -70,8 +63,11 @@ interface Written {
 const byVariable = new Map(outsideNames.map((name) => [name.variable, name]));
 const byDotted = new Map(outsideNames.map((name) => [name.dotted, name]));
 
-/** The source with the outside settings on top. One that cannot be read stays unchanged, because its own faults come first. */
-export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]): OutsideSettings {
+/**
+ * The source with the outside settings on top. One that cannot be read stays unchanged, because its own faults come first. `origins`:
+ * where the settings come from, such as `POSTERN_SERVER_PORT`.
+ */
+export function withOutsideSettings(source: Source, env: Environment, set: readonly string[]) {
   const faults: Fault[] = [];
   const written = [...inEnvironment(env), ...set.flatMap((text) => onCommandLine(text, faults))];
   if (source.tree === undefined || (written.length === 0 && faults.length === 0)) return { source, env, origins: [] };

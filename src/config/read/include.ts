@@ -10,25 +10,18 @@ import type { Source } from './source.ts';
 import { type ReadSource, readSource } from './source-file.ts';
 import { type Environment, substitute } from './substitute.ts';
 
-export interface WithIncluded {
-  readonly source: Source;
-  /** The included files, and the directories in which more may appear later; absolute paths. */
-  readonly files: readonly string[];
-  readonly warnings: readonly Warning[];
-  readonly read: readonly ReadSource[];
-}
-
 const mostFiles = 1000;
 const wildcard = /[*?[{]/;
 
 /** Whether a section may be in several files; its elements are then numbered through all of them. */
 type IsList = (key: string) => boolean;
 
+/** The source with its included files. `files`: these, and the directories in which more may appear later; absolute paths. */
 export async function withIncluded(
   source: Source,
   file: string,
   { env, cwd, isList }: { readonly env: Environment; readonly cwd: string; readonly isList: IsList },
-): Promise<WithIncluded> {
+) {
   const { tree, faults } = source;
   const written = isMapping(tree) ? tree.include : undefined;
   // Anything but a list of texts is validated with everything else.

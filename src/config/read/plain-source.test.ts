@@ -8,8 +8,6 @@ import type { Path } from './faults.ts';
 import { readPlain } from './plain-source.ts';
 import { readYaml } from './yaml-source.ts';
 
-const bounds = { deepest: 32, mostValues: 200_000 };
-
 const pathsOf = (value: unknown, path: Path = []): Path[] => {
   if (typeof value !== 'object' || value === null) return [path];
   const steps = Array.isArray(value) ? value.entries() : Object.entries(value);
@@ -24,9 +22,9 @@ function meaningOf(columns: Columns): unknown {
 
 /** Whether it was read here; if so, the full YAML parser must agree. */
 function agrees(text: string): boolean {
-  const columns = readPlain(text, bounds);
+  const columns = readPlain(text);
   if (columns === undefined) return false;
-  const { columns: expected, faults } = readYaml(text, bounds);
+  const { columns: expected, faults } = readYaml(text);
   assert.deepEqual(faults, [], text);
   assert.ok(expected, text);
   assert.deepEqual(meaningOf(columns), meaningOf(expected), text);

@@ -7,7 +7,6 @@ class Unusual extends Error {}
 interface Reading {
   readonly text: string;
   readonly writer: ColumnWriter;
-  readonly deepest: number;
 }
 
 const doubleQuoted = /"(?:[^"\\\n]|\\.)*"/y;
@@ -23,6 +22,10 @@ const unusualNumber = /^(?:0[ox]|[-+]?\.(?:inf|nan)$)/i;
 /** First characters of values that may be a number, a boolean or null; any other unquoted value is text. */
 const mayBeMore = /^[-+.0-9~ntf]/i;
 const longestKey = 1000;
+
+/** Limits of a text: more depth or more values are a fault. Values of expanded aliases count, so that a few lines cannot become millions. */
+export const deepest = 32;
+export const mostValues = 200_000;
 
 function endOf(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at;
@@ -89,7 +92,7 @@ function readAtom(text: string, at: number, plain: RegExp, writer: ColumnWriter)
 
 /** Reads a YAML list or mapping in brackets and passes it to the writer; returns where it ends in the source. */
 function readFlow(reading: Reading, at: number, within: keyof typeof gaps): number {
-  const { text, writer, deepest } = reading;
+  const { text, writer } = reading;
   const skip = (from: number): number => endOf(gaps[within], text, from) ?? from;
   const isList = text[at] === '[';
   const closing = isList ? ']' : '}';
@@ -141,24 +144,18 @@ function writeKey(writer: ColumnWriter, name: string, at: number): void {
   if (name === '__proto__' || !writer.key(name, at)) throw new Unusual();
 }
 
-/** Limits of a text: more depth or more values are a fault. */
-export interface SourceBounds {
-  readonly deepest: number;
-  readonly mostValues: number;
-}
-
 /** Characters that are invisible or easily confused, and line ends of other systems. */
 const unseen = /[\x00-\x08\x0b-\x1f\x7f-\x9f\ufeff\ufffe\uffff]/;
 
 /** The parsed text; undefined where it needs the complete parser. */
-export function readPlain(text: string, { deepest, mostValues }: SourceBounds): Columns | undefined {
+export function readPlain(text: string): Columns | undefined {
   if (unseen.test(text)) return undefined;
   const lineStarts = [0];
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lineStarts.push(at + 1);
   const writer = new ColumnWriter();
   try {
-    if (/^\s*[{[]/.test(text)) readJson({ text, writer, deepest });
-    else new BlockReader({ text, writer, deepest }).read();
+    if (/^\s*[{[]/.test(text)) readJson({ text, writer });
+    else new BlockReader({ text, writer }).read();
   } catch (error) {
     if (error instanceof Unusual) return undefined;
     throw error;
@@ -203,7 +200,7 @@ class BlockReader {
   }
 
   #readBlock(): void {
-    if (this.#reading.writer.depth >= this.#reading.deepest) throw new Unusual();
+    if (this.#reading.writer.depth >= deepest) throw new Unusual();
     if (this.#isAtItem) this.#readList();
     else this.#readMapping();
   }

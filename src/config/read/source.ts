@@ -29,15 +29,9 @@ export function filePositionIn(
   return origin === undefined || position === undefined ? undefined : { file: origin, line: position.line };
 }
 
-const bounds = {
-  deepest: 32,
-  /** Limit of values. Those of expanded aliases count, so that a few lines cannot become millions. */
-  mostValues: 200_000,
-};
-
 export function readSourceText(text: string): SourceText {
-  const columns = readPlain(text, bounds);
-  return columns === undefined ? readYaml(text, bounds) : { columns, faults: [] };
+  const columns = readPlain(text);
+  return columns === undefined ? readYaml(text) : { columns, faults: [] };
 }
 
 export const parseSource = (text: string): Source => atOnce(toSource(readSourceText(text)));

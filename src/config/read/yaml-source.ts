@@ -4,17 +4,15 @@ import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import { ColumnWriter, positionAt, type Scalar, type SourceFault, type SourceText } from './columns.ts';
 import type { Path } from './faults.ts';
-import type { SourceBounds } from './plain-source.ts';
+import { deepest, mostValues } from './plain-source.ts';
 
 /** The YAML library, loaded for the first text that needs it: loading takes longer than reading most files. */
 let yaml: typeof Yaml;
 
 const mostSyntaxFaults = 5;
 
-const tooDeep = ({ deepest }: SourceBounds): string => `is nested more than ${deepest} levels deep`;
-
-const tooMany = ({ mostValues }: SourceBounds): string =>
-  `here the file passes the limit of ${mostValues} values, where each use of an alias counts all that its anchor holds; write less, or use fewer aliases`;
+const tooDeep = `is nested more than ${deepest} levels deep`;
+const tooMany = `here the file passes the limit of ${mostValues} values, where each use of an alias counts all that its anchor holds; write less, or use fewer aliases`;
 
 const noMerging = 'YAML 1.2 has no merge keys; write the keys out, or let an alias stand for a whole value';
 
@@ -28,8 +26,8 @@ const syntaxMessages: Readonly<Partial<Record<Yaml.YAMLError['code'], string>>> 
   TAB_AS_INDENT: 'indent with spaces, not with tabs',
 };
 
-export function readYaml(text: string, bounds: SourceBounds): SourceText {
-  if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep(bounds) }]);
+export function readYaml(text: string): SourceText {
+  if (opensTooMuch(text)) return unreadable([{ path: [], message: tooDeep }]);
   yaml ??= createRequire(import.meta.url)('yaml');
   const lines = new yaml.LineCounter();
   // Editors indent JSON with tabs too, which YAML forbids; blanks in their place keep every position.
@@ -44,7 +42,7 @@ export function readYaml(text: string, bounds: SourceBounds): SourceText {
   const documents: readonly Yaml.Document.Parsed[] = Array.isArray(parsed) ? parsed : [];
 
   const errors = documents.flatMap((document) => document.errors);
-  if (errors.length > 0) return unreadable(toSyntaxFaults(errors, readable, lines, bounds));
+  if (errors.length > 0) return unreadable(toSyntaxFaults(errors, readable, lines));
 
   const [document, second] = documents;
   if (document === undefined || document.contents === null) return unreadable([{ path: [], message: 'is empty' }]);
@@ -52,7 +50,7 @@ export function readYaml(text: string, bounds: SourceBounds): SourceText {
     const message = 'a second document begins here; one file holds one configuration';
     return unreadable([{ path: [], position: positionAt(lines.lineStarts, second.range[0]), message }]);
   }
-  return convert(document, lines.lineStarts, bounds);
+  return convert(document, lines.lineStarts);
 }
 
 /** Whether a text opens too many brackets: the parser's time grows with their square, and honest files have few, even in quotes. */
@@ -72,7 +70,6 @@ function toSyntaxFaults(
   errors: readonly Yaml.YAMLError[],
   text: string,
   { lineStarts }: Yaml.LineCounter,
-  bounds: SourceBounds,
 ): SourceFault[] {
   const faults = new Map<number, SourceFault>();
   const textLines = text.split('\n');
@@ -81,7 +78,7 @@ function toSyntaxFaults(
     if (faults.has(position.line) || faults.size === mostSyntaxFaults) continue;
     const bare = /[[{].*\$\{/.test(textLines[position.line - 1] ?? '');
     const hint = bare ? `; between brackets a value with \${NAME} needs quotes` : '';
-    const message = error.code === 'RESOURCE_EXHAUSTION' ? tooDeep(bounds) : syntaxMessages[error.code];
+    const message = error.code === 'RESOURCE_EXHAUSTION' ? tooDeep : syntaxMessages[error.code];
     faults.set(position.line, { path: [], position, message: (message ?? 'is not valid YAML') + hint });
   }
   return [...faults.values()];
@@ -104,7 +101,7 @@ function findAliased(document: Yaml.Document.Parsed): Map<Yaml.Alias, Yaml.Node>
   return aliased;
 }
 
-function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], bounds: SourceBounds): SourceText {
+function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[]): SourceText {
   const writer = new ColumnWriter();
   const faults: SourceFault[] = [];
   const aliased = findAliased(document);
@@ -128,8 +125,8 @@ function convert(document: Yaml.Document.Parsed, lineStarts: readonly number[], 
   function write(node: unknown, path: Path, at: number): void {
     values += 1;
     if (stopped) return;
-    if (path.length > bounds.deepest) stop(path, tooDeep(bounds), at);
-    else if (values > bounds.mostValues) stop(path, tooMany(bounds), at);
+    if (path.length > deepest) stop(path, tooDeep, at);
+    else if (values > mostValues) stop(path, tooMany, at);
     else if (yaml.isAlias(node)) writeAliased(node, path, at);
     else if (yaml.isSeq(node)) {
       writer.list(at);

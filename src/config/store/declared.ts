@@ -1,7 +1,6 @@
 /** Lists the elements that a configuration file declares, with their positions and their text. */
 
-import type { ResourceKind } from '../../core/store/resources.ts';
-import { resourceKinds } from '../../core/store/resources.ts';
+import { type ResourceKind, resourceKinds } from '../../core/store/resources.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { ReusableStep, silent } from '../elements/reuse.ts';
 import type { Locator } from '../read/faults.ts';

@@ -14,17 +14,12 @@ type Whole = LoadedConfiguration | FaultyConfiguration;
 /** The order of writing: what others refer to comes first, so that a gateway that reads in between finds it. */
 export const writingOrder: readonly ResourceKind[] = ['setting', 'project', 'upstream', 'model'];
 
-interface SealedElement {
-  readonly element: Element;
-  readonly faults: readonly Fault[];
-}
-
 /** Encrypts an element's secrets. `previous`: the stored, encrypted document. */
 export function sealElement(
   element: Element,
   ring: KeyRing | undefined,
   previous: ResourceDocument | undefined,
-): SealedElement {
+): { readonly element: Element; readonly faults: readonly Fault[] } {
   const sealing = sealDocument(element, element.document, ring, previous);
   if ('document' in sealing) return { element: { ...element, document: sealing.document }, faults: [] };
   return { element, faults: sealing.faults.map(({ path, message }) => faultIn(element, path, message)) };

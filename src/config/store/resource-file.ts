@@ -31,17 +31,15 @@ export interface WrittenElement {
 const keyList = 'keys';
 const lists: readonly string[] = [...Object.values(resourceLists), keyList];
 
-interface Rules {
-  /** Whether the file may have only empty lists, to say that the store is to hold nothing. */
-  readonly mayBeEmpty?: boolean;
-}
-
-/** Reads the file; its elements are validated later, together with the rest of the configuration. */
+/**
+ * Reads the file; its elements are validated later, together with the rest of the configuration. `mayBeEmpty`: the file may have only
+ * empty lists, to say that the store is to hold nothing.
+ */
 export function readResourceFile(
   name: string,
   text: string,
   env: Environment,
-  { mayBeEmpty = false }: Rules = {},
+  { mayBeEmpty = false } = {},
 ): ResourceFile {
   const source = parseSource(text);
   const { faults, positionOf } = source;

@@ -38,21 +38,17 @@ export async function canSeal(source: SecretKeySource): Promise<boolean> {
 
 /** Reads the keys; undefined where there are none, or they cannot be used. */
 export function findKeyRing(source: SecretKeySource): Promise<KeyRing | undefined> {
-  return readKeyRing(source).catch((error: unknown) => {
-    if (error instanceof SecretKeyError) return undefined;
-    throw error;
-  });
+  return readKeyRing(source).catch(ignoreUnusable);
 }
 
 /** The IDs of the keys that can decrypt; undefined where there is no key yet, or it cannot be read. */
-export async function secretKeyIds(source: SecretKeySource): Promise<readonly string[] | undefined> {
-  try {
-    const ring = await readKeyRing(source);
-    return ring?.keyIds ?? (keyFileOf(source) === undefined ? [] : undefined);
-  } catch (error) {
-    if (error instanceof SecretKeyError) return undefined;
-    throw error;
-  }
+export function secretKeyIds(source: SecretKeySource): Promise<readonly string[] | undefined> {
+  const none = keyFileOf(source) === undefined ? [] : undefined;
+  return readKeyRing(source).then((ring) => ring?.keyIds ?? none, ignoreUnusable);
+}
+
+function ignoreUnusable(error: unknown): undefined {
+  if (!(error instanceof SecretKeyError)) throw error;
 }
 
 /** The file and the ID of the key beside the database; undefined where there is none. The ID does not reveal the key. */

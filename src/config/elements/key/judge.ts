@@ -35,15 +35,11 @@ const changeSchema = newSchema.partial().extend({ name: displayName().optional()
 const locationIn = (faults: FaultList): Location<Reporting> =>
   new Location({ faults, locator: unlocated, isSubstituted: () => false, warnings: [] }, []);
 
-interface NewKeyRules {
-  /** Scripts keep the answer, so their keys need no name by which people recognise them. */
-  readonly mayBeNameless?: boolean;
-}
-
+/** Validates a new key. `mayBeNameless`: scripts keep the answer, so their keys need no name by which people recognise them. */
 export function parseNewKeyTerms(
   document: unknown,
   ground: KeyGround,
-  { mayBeNameless = false }: NewKeyRules = {},
+  { mayBeNameless = false } = {},
 ): ParsedTerms<NewKeyTerms> {
   const faults = new FaultList();
   const location = locationIn(faults);

@@ -78,12 +78,13 @@ function toTarget(made: NewTarget, { importedPrices }: Pick<ConfigurationDocumen
   warnOfTokenIds(made, offers);
   const scores = toTargetScores(made, offers);
   const defaults = toDefaults(made, offers);
+  const isMadeHere = upstream.offers.values().some(({ make }) => make !== undefined);
   return Object.freeze({
     upstream: bridge === undefined ? upstream : asBridged(upstream),
     model,
     priority,
     weight,
-    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeInside(upstream), importedPrices),
+    price: toPrice(entry.price ?? owner.price, upstream, model, isMadeHere, importedPrices),
     bridge,
     offers,
     unsupported,
@@ -101,10 +102,6 @@ function toLimits({ max_items: items, max_tokens: tokens, max_bytes: bytes }: Ta
     ...(tokens !== undefined && { tokens }),
     ...(bytes !== undefined && { bytes }),
   });
-}
-
-function isMadeInside({ offers }: Upstream): boolean {
-  return offers.values().some(({ make }) => make !== undefined);
 }
 
 /** The upstream with the credentials of its chat API, over which the bridge calls it. */

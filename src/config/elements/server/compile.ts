@@ -164,15 +164,8 @@ function toTls(section: NonNullable<ServerSection['tls']>, location: Location): 
   return Object.freeze({ cert, key });
 }
 
-/** Where the kernel reports memory limits; tests use other directories. */
-interface ControlGroups {
-  /** The file that lists the process's control groups, one a line. */
-  readonly membership: string;
-  /** The directory with the control groups' files. */
-  readonly root: string;
-}
-
-const standardGroups: ControlGroups = { membership: '/proc/self/cgroup', root: '/sys/fs/cgroup' };
+/** Where the kernel reports memory limits: the file that lists the process's control groups, one a line, and the directory with their files. */
+const standardGroups = { membership: '/proc/self/cgroup', root: '/sys/fs/cgroup' };
 
 /** The memory available to this process: the machine's, or less by the limit of a control group around it. */
 export function availableMemory(machineBytes = totalmem(), groups = standardGroups): number {

@@ -1,15 +1,13 @@
-/** Compiles the `upstream_addresses` section, and checks an upstream's address before anything connects to it. */
+/** Defines the `upstream_addresses` section, and checks an upstream's address before anything connects to it. */
 
 import { isIP } from 'node:net';
-import type * as z from 'zod';
 import type { Auth, Family, Offers } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
 import { operations } from '../../../core/operations/index.ts';
 import type { EndpointSettings } from '../../../core/snapshot.ts';
-import { type AddressRule, createAddressRule } from '../../../lib/addresses/address-rule.ts';
+import type { AddressRule } from '../../../lib/addresses/address-rule.ts';
 import { isSocketUrl, toSocketOrigin, toSocketUrl } from '../../../lib/addresses/socket-origin.ts';
-import type { Path } from '../../read/faults.ts';
-import { type Location, managerOf } from '../context.ts';
+import type { Location } from '../context.ts';
 import { addressList, mapping } from '../fields.ts';
 import { type UpstreamEntry, wantedEndpoint } from './schema.ts';
 
@@ -17,15 +15,6 @@ export const upstreamAddressesSchema = mapping({
   allow: addressList().default([]).describe('Additional ranges, such as `100.64.0.0/10`.'),
   deny: addressList().default([]).describe('Refused ranges; they win.'),
 });
-
-export function toAddressRule({ allow, deny }: z.output<typeof upstreamAddressesSchema>): AddressRule {
-  return createAddressRule({ allow, deny });
-}
-
-/** The address policy for an upstream; undefined for one of the file, which may be anywhere because the operator wrote it. */
-export function addressRuleFor(path: Path, rule: AddressRule): AddressRule | undefined {
-  return managerOf(path) === 'store' ? rule : undefined;
-}
 
 const bareHost = ({ hostname }: Pick<URL, 'hostname'>): string => hostname.replace(/^\[(.*)\]$/, '$1');
 

@@ -21,15 +21,14 @@ import {
   toSocketUrl,
 } from '../../../lib/addresses/socket-origin.ts';
 import { toCaps } from '../caps.ts';
-import { type CompileContext, createClaims, type Entry, Location } from '../context.ts';
+import { type CompileContext, createClaims, type Entry, Location, managerOf } from '../context.ts';
 import { ReusableStep } from '../reuse.ts';
-import { addressRuleFor, addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
+import { addressWarnings, lacksCredential, literalFault, toEndpoints } from './addresses.ts';
 import { type Key, readKeys, toCredentials } from './credentials.ts';
 import { toForwardHeaders, toResponseHeaders, toStaticHeaders } from './header-rules.ts';
-import { toFamilyOptions, toHealthCheck, toLimits, toOfferMap, toScreening } from './parts.ts';
+import { toFamilyOptions, toHealthCheck, toLimits, toOfferMap, toScreening, toTimeouts } from './parts.ts';
 import type { UpstreamEntry } from './schema.ts';
 import { toSettings } from './settings.ts';
-import { toTimeouts } from './timeouts.ts';
 import { toUpstreamTls } from './tls.ts';
 
 export interface CompiledUpstreams {
@@ -84,7 +83,8 @@ function* compilingEach(
       const family = findFamily(value.family, location.at('family'));
       const keys = readKeys(value, family?.credential, location);
       if (family === undefined) return undefined;
-      const addresses = addressRuleFor(path, rule);
+      // An upstream of the file may be anywhere, because the operator wrote it.
+      const addresses = managerOf(path) === 'store' ? rule : undefined;
       return { upstream: compileUpstream({ entry: value, family, keys, addresses, location }), keyCount: keys.length };
     });
     if (!isFirst || made === undefined) continue;

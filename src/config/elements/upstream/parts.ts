@@ -1,4 +1,4 @@
-/** Compiles settings of an upstream besides its address and credentials: limits, health checks, screening, options and paths. */
+/** Compiles settings of an upstream besides its address and credentials: timeouts, limits, health checks, screening, options and paths. */
 
 import {
   type Family,
@@ -9,8 +9,14 @@ import {
   withOptions,
 } from '../../../core/family.ts';
 import { labels } from '../../../core/label.ts';
-import { operations } from '../../../core/operations/index.ts';
-import { type HealthCheck, offerKey, type Upstream, type UpstreamLimits } from '../../../core/snapshot.ts';
+import { byOperation, type Operation, operationRows, operations } from '../../../core/operations/index.ts';
+import {
+  type HealthCheck,
+  offerKey,
+  type Timeouts,
+  type Upstream,
+  type UpstreamLimits,
+} from '../../../core/snapshot.ts';
 import { nearHint } from '../../../lib/nearest-name.ts';
 import { fromMilliseconds } from '../../../lib/quantities.ts';
 import { shortestSecretBytes, whyNotInSuccesses } from '../../../lib/secrets/secret-spellings.ts';
@@ -18,7 +24,56 @@ import { toPathText } from '../../read/faults.ts';
 import type { Location } from '../context.ts';
 import type { Key } from './credentials.ts';
 import type { UpstreamEntry } from './schema.ts';
-import { checkWithinTotal, shortestTotal } from './timeouts.ts';
+
+const standardTimeouts: Timeouts = Object.freeze({
+  connectMs: 2000,
+  firstByteMs: 60_000,
+  idleMs: 60_000,
+  totalMs: 300_000,
+});
+
+/** The timeouts by operation; a configured value applies to every operation. */
+export function toTimeouts(
+  section: UpstreamEntry['timeouts'],
+  location: Location,
+): Readonly<Record<Operation, Timeouts>> {
+  const shortest = shortestTotal(section);
+  checkWithinTotal(section.connect, shortest, location.at('connect'));
+  checkWithinTotal(section.first_byte, shortest, location.at('first_byte'));
+  if (section.idle !== undefined && section.idle > shortest.ms) {
+    const idle = fromMilliseconds(section.idle);
+    location.at('idle').warn(`: ${idle} has no effect, as total (${shortest.spelled}) ends first`);
+  }
+  return byOperation((operation) => timeoutsOf(operation, section));
+}
+
+/** The timeouts of one operation. Defaults are shortened to its total time; a configured value above that is a fault. */
+function timeoutsOf(operation: Operation, section: UpstreamEntry['timeouts']): Timeouts {
+  const defaults = { ...standardTimeouts, ...operationRows[operation].patience };
+  const totalMs = section.total ?? defaults.totalMs;
+  return Object.freeze({
+    connectMs: section.connect ?? Math.min(defaults.connectMs, totalMs),
+    firstByteMs: section.first_byte ?? Math.min(defaults.firstByteMs, totalMs),
+    idleMs: section.idle ?? Math.min(defaults.idleMs, totalMs),
+    totalMs,
+  });
+}
+
+interface ShortestTotal {
+  readonly ms: number;
+  /** The time for messages, such as `5m, the default`. */
+  readonly spelled: string;
+}
+
+function shortestTotal(section: UpstreamEntry['timeouts']): ShortestTotal {
+  const ms = Math.min(...operations.map((operation) => timeoutsOf(operation, section).totalMs));
+  return { ms, spelled: `${fromMilliseconds(ms)}${section.total === undefined ? ', the default' : ''}` };
+}
+
+function checkWithinTotal(ms: number | undefined, total: ShortestTotal, location: Location): void {
+  if (ms === undefined || ms <= total.ms) return;
+  location.fault(`${fromMilliseconds(ms)} is longer than total (${total.spelled}); raise total, or lower this`);
+}
 
 const standardQueueTimeoutMs = 5000;
 const standardMostCalls = 256;
