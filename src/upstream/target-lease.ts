@@ -106,7 +106,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     const entry = this.#view.upstream.slots.enter(this);
     if (entry === 'entered') this.entered();
     else if (entry === 'full') this.timedOut();
-    else this.#deadline = setTimeout(runOut, Math.max(0, deadlineMs - performance.now()), this);
+    else this.#deadline = setTimeout(() => this.timedOut(), Math.max(0, deadlineMs - performance.now()));
   }
 
   enterAtOnce(): boolean {
@@ -168,16 +168,13 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     if (interactiveMs !== undefined && this.lane === 'interactive') this.#keepPromise(interactiveMs, firstByteMs);
     this.#view.health.bodyFaults.clear();
     this.#view.health.recent.add(nowMs, false);
-    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs, this.#view.health.name, undefined);
-    this.#succeed(this.#key.circuit, this.#keyTicket, nowMs, undefined, this.credential.id);
+    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs);
+    this.#succeed(this.#key.circuit, this.#keyTicket, nowMs);
     const { limit } = this.#key;
-    const { name } = this.#view.health;
-    this.#succeed(limit, this.#limitTicket, nowMs, name, this.credential.id);
+    this.#succeed(limit, this.#limitTicket, nowMs);
     if (usedUpForMs === undefined) return;
     const cooldownMs = Math.min(usedUpForMs, longestCooldownMs);
-    this.#watch(limit, name, this.credential.id, nowMs, () =>
-      limit.coolDownFor(cooldownMs, nowMs, 'its rate limit is used up'),
-    );
+    this.#watch(limit, nowMs, () => limit.coolDownFor(cooldownMs, nowMs, 'its rate limit is used up'));
   }
 
   #keepPromise(goalMs: number, firstByteMs: number): void {
@@ -229,10 +226,10 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   loading(why: string): void {
     this.#judge();
     const nowMs = this.#deps.clock.monotonicMs();
-    const { circuit, name, recent } = this.#view.health;
+    const { circuit, recent } = this.#view.health;
     recent.add(nowMs, true);
     this.#release(circuit, this.#ticket);
-    this.#watch(circuit, name, undefined, nowMs, () => circuit.openNow(nowMs, why, 'loading'));
+    this.#watch(circuit, nowMs, () => circuit.openNow(nowMs, why, 'loading'));
     this.#release(this.#key.circuit, this.#keyTicket);
     this.#release(this.#key.limit, this.#limitTicket);
   }
@@ -243,13 +240,13 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     const { limit } = this.#key;
     this.#view.upstream.slots.refused();
     this.#view.health.recent.add(nowMs, true);
-    this.#watch(limit, this.#view.health.name, this.credential.id, nowMs, () => {
+    this.#watch(limit, nowMs, () => {
       if (cooldownMs === undefined || cooldownMs <= 0) limit.openNow(nowMs, why, 'answer');
       else limit.coolDownFor(Math.min(cooldownMs, longestCooldownMs), nowMs, why);
     });
     this.#release(limit, this.#limitTicket);
     // A target that refuses a call as too many is reachable and working.
-    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs, this.#view.health.name, undefined);
+    this.#succeed(this.#view.health.circuit, this.#ticket, nowMs);
     this.#release(this.#key.circuit, this.#keyTicket);
   }
 
@@ -258,7 +255,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit, limit } = this.#key;
     this.#view.health.recent.add(nowMs, true);
-    this.#watch(circuit, undefined, this.credential.id, nowMs, () => circuit.openNow(nowMs, why, 'answer'));
+    this.#watch(circuit, nowMs, () => circuit.openNow(nowMs, why, 'answer'));
     this.#release(circuit, this.#keyTicket);
     this.#release(this.#view.health.circuit, this.#ticket);
     this.#release(limit, this.#limitTicket);
@@ -305,7 +302,7 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
   #fail(ticket: number, why: string, kind: 'wire' | 'answer', cooldownMs?: number, weight = 1, oneBody?: string): void {
     const nowMs = this.#deps.clock.monotonicMs();
     const { circuit } = this.#view.health;
-    this.#watch(circuit, this.#view.health.name, undefined, nowMs, () => {
+    this.#watch(circuit, nowMs, () => {
       for (let counted = 0; counted < weight; counted += 1) circuit.failed(ticket, nowMs, why, kind, oneBody);
       if (cooldownMs !== undefined) circuit.coolDownFor(Math.min(cooldownMs, longestCooldownMs), nowMs, why);
     });
@@ -315,33 +312,21 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
     if (ticket > 0) circuit.abandoned(ticket);
   }
 
-  #succeed(
-    circuit: Circuit,
-    ticket: number,
-    nowMs: number,
-    model: string | undefined,
-    credential: string | undefined,
-  ): void {
+  #succeed(circuit: Circuit, ticket: number, nowMs: number): void {
     if (circuit.state(nowMs) === 'closed') circuit.succeeded(ticket, nowMs);
-    else this.#watch(circuit, model, credential, nowMs, () => circuit.succeeded(ticket, nowMs));
+    else this.#watch(circuit, nowMs, () => circuit.succeeded(ticket, nowMs));
   }
 
   /** Makes a change, and reports a cooldown that begins or ends by it. */
-  #watch(
-    circuit: Circuit,
-    model: string | undefined,
-    credential: string | undefined,
-    nowMs: number,
-    change: () => void,
-  ): void {
+  #watch(circuit: Circuit, nowMs: number, change: () => void): void {
     const restedUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.cooldownUntilMs;
     change();
     const cooldownUntilMs = circuit.state(nowMs) === 'closed' ? 0 : circuit.cooldownUntilMs;
     if (restedUntilMs === cooldownUntilMs) return;
     this.#deps.onChange({
       upstream: this.#view.target.upstream.id,
-      model,
-      credential,
+      model: circuit === this.#key.circuit ? undefined : this.#view.health.name,
+      credential: circuit === this.#view.health.circuit ? undefined : this.credential.id,
       inCooldown: cooldownUntilMs > 0,
       alone: this.#routePlan.alone && circuit.bindingUntilMs <= nowMs,
       why: circuit.why,
@@ -368,8 +353,4 @@ class FurtherSlot implements CallEnd {
     this.#view.health.inFlight -= 1;
     this.#view.upstream.slots.leave(this.#lane);
   }
-}
-
-function runOut(lease: HeldTarget): void {
-  lease.timedOut();
 }

@@ -4,7 +4,6 @@ import { GatewayError } from '../../core/errors.ts';
 import type { KeyRecord } from '../../core/key.ts';
 import type { StoredName, StoredObject, StoredObjectStore } from '../../core/store/stored-objects.ts';
 import { beforeDeadline } from '../../lib/deadline.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
 
 export interface RegistryDeps {
   readonly store: StoredObjectStore;
@@ -61,7 +60,10 @@ export class ObjectRegistry {
       try {
         await this.#store.add(writings.flatMap(({ objects }) => objects));
         for (const { written, objects } of writings) {
-          for (const object of objects) addTo(this.#written, writtenKeyOf(object), this.#maxEntries);
+          for (const object of objects) {
+            this.#written.add(writtenKeyOf(object));
+            dropOldest(this.#written, this.#maxEntries);
+          }
           written.resolve();
         }
       } catch (error) {
@@ -94,22 +96,14 @@ export class ObjectRegistry {
       'What this request names cannot be looked up just now',
       this.#deadlineMs,
     );
-    const byKey = new Map<string, StoredObject[]>();
-    for (const object of found) {
-      getOrMake(byKey, keyOf(object), () => []).push(object);
-    }
-    for (const [key, objects] of byKey) this.#remember(key, objects);
+    for (const [key, objects] of Map.groupBy(found, keyOf)) this.#remember(key, objects);
     return found;
   }
 
   #remember(key: string, objects: readonly StoredObject[]): void {
     this.#known.delete(key);
     this.#known.set(key, objects);
-    if (this.#known.size <= this.#maxEntries) return;
-    for (const oldest of this.#known.keys()) {
-      this.#known.delete(oldest);
-      return;
-    }
+    dropOldest(this.#known, this.#maxEntries);
   }
 
   async forget(object: StoredObject): Promise<void> {
@@ -137,13 +131,9 @@ export async function inTime<T>(work: Promise<T>, what: string, deadlineMs = sto
 
 const writtenKeyOf = ({ kind, id, upstream }: StoredObject): string => `${kind} ${id} ${upstream}`;
 
-function addTo(keys: Set<string>, key: string, most: number): void {
-  keys.add(key);
-  if (keys.size <= most) return;
-  for (const oldest of keys) {
-    keys.delete(oldest);
-    return;
-  }
+function dropOldest(kept: Map<string, unknown> | Set<string>, most: number): void {
+  const [oldest] = kept.keys();
+  if (oldest !== undefined && kept.size > most) kept.delete(oldest);
 }
 
 const keyOf = ({ kind, id }: StoredName): string => `${kind} ${id}`;

@@ -16,7 +16,7 @@ import { spellingsInErrors } from '../../lib/secrets/secret-spellings.ts';
 import { layersOf } from '../../lib/secrets/unescape.ts';
 import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { ClientPool } from '../../wire/client-pool.ts';
-import { exchange } from '../../wire/exchange.ts';
+import { exchange, type SmallAnswer } from '../../wire/exchange.ts';
 import { Wheel } from '../../wire/wheel.ts';
 import { createConnector, toDestination } from '../connections/connection.ts';
 import type { ProxyRule } from '../connections/proxy-rule.ts';
@@ -40,12 +40,6 @@ const mostCredentials = 8;
 const wheelStepMs = 100;
 const longestSaid = 200;
 
-interface Answer {
-  readonly status: number;
-  readonly contentType: string;
-  readonly body: Buffer;
-}
-
 /** Times of the steps, on the monotonic clock. */
 interface Marks {
   lookedUp?: { readonly atMs: number; readonly addresses: readonly string[] };
@@ -66,36 +60,27 @@ export function createProbe(deps: ProbeDeps): Probe {
     async test(upstream, signal) {
       if (upstream.origin === undefined) return madeHere(upstream);
       const usable = upstream.credentials.filter(({ weight }) => weight > 0).slice(0, mostCredentials);
-      const visit = new Visit(upstream, upstream.origin, deps, signal);
-      try {
-        const checks: CredentialCheck[] = [];
-        let problem: ProbeProblem | undefined;
-        let models: number | undefined;
-        for (const credential of usable) {
-          const outcome = await visit.ask(credential);
-          checks.push({ id: credential.id, status: outcome.status, ok: outcome.problem === undefined });
-          problem ??= outcome.problem;
-          models ??= outcome.models?.length;
-          if (outcome.status === 0) break;
-        }
-        return { ok: problem === undefined, steps: visit.steps(problem), credentials: checks, problem, models };
-      } finally {
-        visit.end();
+      using visit = new Visit(upstream, upstream.origin, deps, signal);
+      const checks: CredentialCheck[] = [];
+      let problem: ProbeProblem | undefined;
+      let models: number | undefined;
+      for (const credential of usable) {
+        const outcome = await visit.ask(credential);
+        checks.push({ id: credential.id, status: outcome.status, ok: outcome.problem === undefined });
+        problem ??= outcome.problem;
+        models ??= outcome.models?.length;
+        if (outcome.status === 0) break;
       }
+      return { ok: problem === undefined, steps: visit.steps(problem), credentials: checks, problem, models };
     },
     async models(upstream, signal) {
       const { family, origin, credentials } = upstream;
       if (origin === undefined) return { kind: 'listed', models: family.builtIn ?? [] };
       if (family.modelList === undefined) return { kind: 'no-list' };
-      const visit = new Visit(upstream, origin, deps, signal);
-      try {
-        const credential = credentials.find(({ weight }) => weight > 0) ?? credentials[0];
-        const { models, problem } = await visit.ask(credential);
-        if (problem !== undefined) return { kind: 'failed', problem };
-        return models === undefined ? { kind: 'no-list' } : { kind: 'listed', models };
-      } finally {
-        visit.end();
-      }
+      using visit = new Visit(upstream, origin, deps, signal);
+      const { models, problem } = await visit.ask(credentials.find(({ weight }) => weight > 0) ?? credentials[0]);
+      if (problem !== undefined) return { kind: 'failed', problem };
+      return models === undefined ? { kind: 'no-list' } : { kind: 'listed', models };
     },
   };
 }
@@ -173,7 +158,7 @@ class Visit {
     });
   }
 
-  end(): void {
+  [Symbol.dispose](): void {
     this.#client.destroy();
   }
 
@@ -190,7 +175,7 @@ class Visit {
     }
   }
 
-  async #send({ path, body }: Question, credential: Credential): Promise<Answer> {
+  async #send({ path, body }: Question, credential: Credential): Promise<SmallAnswer> {
     const method = body === undefined ? 'GET' : 'POST';
     const type = body === undefined ? [] : ['content-type', 'application/json'];
     const { signing, installation } = this.#deps;
@@ -201,21 +186,19 @@ class Visit {
       { url: `${this.#url.origin}${path}`, headers, body: body ?? Buffer.alloc(0) },
       { nowMs: signing.nowMs, post: (url, fields, text) => signing.post(url, fields, text, addresses) },
     );
-    const answer = await exchange(
+    return exchange(
       this.#client,
       { method, path, headers: [...headers, ...(signed ?? [])], body },
       { limitBytes: longestListBytes, beyond: 'fail', signal: this.#signal },
     );
-    const contentType = headerValue(answer.headers, 'content-type') ?? '';
-    return { status: answer.status, contentType, body: answer.body };
   }
 
-  #judge({ isList }: Question, { status, contentType, body }: Answer, credential: Credential): Outcome {
+  #judge({ isList }: Question, { status, headers, body }: SmallAnswer, credential: Credential): Outcome {
     const parsed = readJson(body.toString('utf8'));
     const models = isList && status < 300 ? this.#upstream.family.modelList?.read(parsed) : undefined;
     const problem = problemOfAnswer({
       status,
-      contentType,
+      contentType: headerValue(headers, 'content-type') ?? '',
       models: models?.length,
       asksForList: isList,
       path: this.#path,

@@ -55,10 +55,10 @@ export class Pacer implements Pacing {
       clearTimeout(this.#timer);
     }
     this.#dueMs = dueMs;
-    this.#timer = setTimeout(wake, Math.ceil(inMs), this).unref();
+    this.#timer = setTimeout(() => this.#onDue(), Math.ceil(inMs)).unref();
   }
 
-  onDue(): void {
+  #onDue(): void {
     this.#timer = undefined;
     this.#wake();
   }
@@ -85,8 +85,4 @@ export class Pacer implements Pacing {
     this.#first[lane] = undefined;
     return first ?? this.#queues[lane].shift();
   }
-}
-
-function wake(pacer: Pacer): void {
-  pacer.onDue();
 }

@@ -280,10 +280,10 @@ export class Slots {
   #watchReserved(): void {
     if (this.#reservedTimer !== undefined || this.inFlight >= this.held || this.#mayBulkEnter()) return;
     const leftMs = this.#seenAtMs + interactiveSeenMs - this.#clock.monotonicMs();
-    this.#reservedTimer = setTimeout(lookAtReserved, Math.max(1, Math.ceil(leftMs)), this).unref();
+    this.#reservedTimer = setTimeout(() => this.#lookAtReserved(), Math.max(1, Math.ceil(leftMs))).unref();
   }
 
-  lookAtReserved(): void {
+  #lookAtReserved(): void {
     this.#reservedTimer = undefined;
     this.#admit();
   }
@@ -298,10 +298,10 @@ export class Slots {
     const [first] = this.#sinceMs.values();
     if (this.#timer !== undefined || first === undefined) return;
     const dueMs = first + this.#limits.queueTimeoutMs - this.#clock.monotonicMs();
-    this.#timer = setTimeout(lookAtQueue, Math.max(0, Math.ceil(dueMs)), this).unref();
+    this.#timer = setTimeout(() => this.#lookAtQueue(), Math.max(0, Math.ceil(dueMs))).unref();
   }
 
-  lookAtQueue(): void {
+  #lookAtQueue(): void {
     this.#timer = undefined;
     const latestMs = this.#clock.monotonicMs() - this.#limits.queueTimeoutMs;
     for (const [waiter, sinceMs] of this.#sinceMs) {
@@ -314,12 +314,4 @@ export class Slots {
 
 function toAutoLimit({ concurrency, auto }: UpstreamLimits): AutoLimit | undefined {
   return auto && new AutoLimit(auto.min, concurrency);
-}
-
-function lookAtReserved(slots: Slots): void {
-  slots.lookAtReserved();
-}
-
-function lookAtQueue(slots: Slots): void {
-  slots.lookAtQueue();
 }
