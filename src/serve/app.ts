@@ -341,11 +341,8 @@ export function createApp(deps: AppDeps) {
   }
 
   function* describeTargets(): Generator<undefined, TargetState[], undefined> {
-    return withListed(yield* dispatcher.describing(current));
-  }
-
-  /** Adds to the states what the dispatcher does not know: endpoints, and whether the upstream lists the model. */
-  function withListed(states: readonly TargetState[]): TargetState[] {
+    const states = yield* dispatcher.describing(current);
+    // The dispatcher does not know the endpoints, and whether the upstream lists the model.
     const nowMs = clock.monotonicMs();
     return states.map((one) => {
       const endpoints = pools.endpointStates(one.upstream, nowMs);

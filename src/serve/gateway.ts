@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import { bill } from '../accounting/billing.ts';
 import { secretKeyIds } from '../config/store/secret-key.ts';
 import { clearedCaches, readClearedCaches } from '../core/lists.ts';
-import type { Snapshot } from '../core/snapshot.ts';
 import type { Store } from '../core/store/store.ts';
 import { UserFault } from '../core/user-fault.ts';
 import type { Listening } from '../http/listener.ts';
@@ -16,7 +15,7 @@ import { batchRoutes, objectRoutes, routes } from '../routes/index.ts';
 import { openStore } from '../store/open-store.ts';
 import type { ProcessLog } from '../telemetry/log.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics/metrics.ts';
-import { openTelemetry, type Telemetry } from '../telemetry/otel/otel.ts';
+import { openTelemetry } from '../telemetry/otel/otel.ts';
 import { exportSettings } from '../telemetry/otel/settings.ts';
 import { createProxyRule, type ProxyRule } from '../upstream/connections/proxy-rule.ts';
 import { version } from '../version.ts';
@@ -99,7 +98,10 @@ async function assemble(
   closers.unshift(() => accounting.close());
   const { spending, ledger } = accounting;
   const worker = env.POSTERN_WORKER;
-  const telemetry = await openOtel(snapshot, { log, metrics, worker }, surroundings);
+  const otel = exportSettings(snapshot.otel, env);
+  const instance = `${hostname()}:${process.pid}${worker === undefined ? '' : `#${worker}`}`;
+  const readMetrics = () => metrics.read();
+  const telemetry = otel && (await openTelemetry(otel, { log, version, instance, readMetrics, random: Math.random }));
   closers.unshift(() => telemetry?.close());
   const app = createApp({
     snapshot,
@@ -143,21 +145,6 @@ async function assemble(
     drift: () => app.drift.state(),
   });
   return { app, metrics, accounting, listening };
-}
-
-async function openOtel(
-  { otel }: Pick<Snapshot, 'otel'>,
-  {
-    log,
-    metrics,
-    worker,
-  }: { readonly log: ProcessLog; readonly metrics: Metrics; readonly worker: string | undefined },
-  { env }: Pick<Surroundings, 'env'>,
-): Promise<Telemetry | undefined> {
-  const settings = exportSettings(otel, env);
-  if (settings === undefined) return undefined;
-  const instance = `${hostname()}:${process.pid}${worker === undefined ? '' : `#${worker}`}`;
-  return openTelemetry(settings, { log, version, instance, readMetrics: () => metrics.read(), random: Math.random });
 }
 
 export function readProxies(env: Surroundings['env']): ProxyRule {

@@ -4,6 +4,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { devNull } from 'node:os';
@@ -223,10 +224,8 @@ async function openUpstream(closers: AsyncDisposableStack): Promise<number> {
       answer = undefined;
     });
   });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
   // Otherwise workers would share the port that each of them asks for as 0.
-  server.once('error', reject).listen({ host, port: 0, exclusive: true }, resolve);
-  await promise;
+  await once(server.listen({ host, port: 0, exclusive: true }), 'listening');
   closers.defer(() => void server.close());
   const address = server.address();
   if (address === null || typeof address === 'string') throw new TypeError('a server at a port has its number');

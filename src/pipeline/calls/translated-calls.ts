@@ -58,12 +58,9 @@ export class TranslatedCalls implements ClientWork {
   readonly #asked: Asked;
   readonly #conversation: Conversation;
   readonly #lease: TargetLease;
-  readonly #signing: SigningGround;
-  readonly #drains: DrainPool;
-  readonly #declaredWidth: number | undefined;
+  readonly #deps: TranslatedDeps;
   readonly #headers: readonly string[];
   readonly #paths: readonly string[];
-  readonly #memory: AnswerMemory;
   readonly #allowance: Allowance;
   readonly #subCalls = new Set<SubCall>();
   readonly #answers: WireAnswer[];
@@ -85,25 +82,16 @@ export class TranslatedCalls implements ClientWork {
   #outcome: Outcome | undefined = undefined;
 
   /** Throws a `GatewayError` if the model's name cannot be in a path. */
-  constructor(
-    call: Call,
-    asked: Asked,
-    conversation: Conversation,
-    lease: TargetLease,
-    { signing, memory, drains, declaredWidth }: TranslatedDeps,
-  ) {
+  constructor(call: Call, asked: Asked, conversation: Conversation, lease: TargetLease, deps: TranslatedDeps) {
     const { requests, stream } = conversation;
     this.#call = call;
     this.#asked = asked;
     this.#conversation = conversation;
     this.#lease = lease;
-    this.#signing = signing;
-    this.#drains = drains;
-    this.#declaredWidth = declaredWidth;
+    this.#deps = deps;
     this.#headers = toHeaders(call.headers, stream !== undefined, requests.length > 1);
     this.#paths = requests.map(({ path }) => (path === undefined ? call.path : this.#pathOf(path)));
-    this.#memory = memory;
-    this.#allowance = new Allowance(call.upstream.answerLimitBytes, memory);
+    this.#allowance = new Allowance(call.upstream.answerLimitBytes, deps.memory);
     this.#answers = new Array(requests.length);
   }
 
@@ -126,7 +114,7 @@ export class TranslatedCalls implements ClientWork {
     // An answer that is still being read ends its call later.
     const isHandedOn = outcome.kind === 'answered' && !(outcome.answer instanceof WholeMadeAnswer);
     if (!isHandedOn) end.over(undefined);
-    if (outcome.kind !== 'answered' || isHandedOn) this.#memory.giveBack();
+    if (outcome.kind !== 'answered' || isHandedOn) this.#deps.memory.giveBack();
     return outcome;
   }
 
@@ -296,7 +284,7 @@ export class TranslatedCalls implements ClientWork {
 
   #sign(path: string, body: Buffer, subCall: SubCall): ReturnType<typeof signatureOf> {
     const call = { upstream: this.#call.upstream, path, headers: this.#headers, body };
-    return Promise.race([signatureOf(call, this.#lease.credential, this.#signing), subCall.left]);
+    return Promise.race([signatureOf(call, this.#lease.credential, this.#deps.signing), subCall.left]);
   }
 
   /** Gives an error that came with status 200 the status that it means, which is possible as the gateway writes the answer itself. */
@@ -351,7 +339,7 @@ export class TranslatedCalls implements ClientWork {
     if (this.#outcome !== undefined) return;
     this.#outcome = outcome;
     if (outcome.kind !== 'client-gone' && this.#subCalls.size > 0) {
-      this.#endDrain = this.#drains.enter(() => this.#leaveAll());
+      this.#endDrain = this.#deps.drains.enter(() => this.#leaveAll());
     }
   }
 
@@ -368,12 +356,8 @@ export class TranslatedCalls implements ClientWork {
     for (const index of requests.keys()) {
       const answer = this.#answers[index];
       if (answer === undefined && !this.#unheard.has(index)) continue;
-      const call = shareOf(
-        whole,
-        { items: 1 },
-        answer === undefined ? null : countedIn(answer, index, counted),
-        requests.length,
-      );
+      const usage = answer === undefined ? null : countedIn(answer, index, counted);
+      const call = shareOf(whole, { items: 1 }, usage, requests.length);
       call.outcome = answer === undefined ? 'aborted' : 'ok';
       call.responseBytes = this.#answerBytes[index] ?? 0;
       owed.push(call);
@@ -396,14 +380,14 @@ export class TranslatedCalls implements ClientWork {
     const answer = reply.isAsItCame
       ? this.#made(this.#head.status, this.#head, this.#bytes, { ...(type !== undefined && { contentType: type }) })
       : await this.#written(reply, this.#head);
-    const failure = this.#memory.settle(answer.bytes);
+    const failure = this.#deps.memory.settle(answer.bytes);
     if (failure !== undefined) return { kind: 'unknown', failure };
     // The client may have left in the meantime.
     return this.#outcome ?? { kind: 'answered', answer };
   }
 
   #wrongWidthOf({ width, usage }: Reply): Failure | undefined {
-    const wanted = width && widthOf(width.asked, this.#declaredWidth);
+    const wanted = width && widthOf(width.asked, this.#deps.declaredWidth);
     const came = width?.came;
     if (wanted === undefined || came === undefined || came === wanted.count) return undefined;
     return wrongWidth(wanted, came, usage);

@@ -12,6 +12,7 @@ import type { Answer } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
 import { isJsonObject, parseJsonSliced, writeJsonSliced } from '../../lib/json/json-text.ts';
+import { recordOf } from '../../lib/record-of.ts';
 import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
 import { nameAt, type Plan } from '../../plan/planned-call.ts';
@@ -138,18 +139,8 @@ function identityOf(seeking: Seeking): string {
     const { upstream, defaults, tokenIds, scores } = target;
     const { id, origin, pathPrefix, options } = upstream;
     const forwarded = headersOf(upstream).map((name) => clientHeaders.get(name) ?? null);
-    return [
-      id,
-      origin,
-      pathPrefix,
-      options,
-      offer.path,
-      nameAt(target, resolved),
-      defaults,
-      tokenIds,
-      scores,
-      forwarded,
-    ];
+    const called = [id, origin, pathPrefix, options, offer.path, nameAt(target, resolved)];
+    return [...called, defaults, tokenIds, scores, forwarded];
   });
   const identity = JSON.stringify([shape, question.words, targets]);
   if (isPlain) plainIdentities.set(routePlan, { id: resolved.id, identity });
@@ -237,16 +228,10 @@ function sumOf(usages: readonly (Usage | null)[]): Usage | null {
   const [first] = said;
   if (first === undefined || said.length < usages.length) return null;
   if (said.length === 1) return first;
-  const sum = (of: (usage: Usage) => number | null | undefined): number | null =>
-    said.reduce<number | null>((total, usage) => plus(total, of(usage) ?? null), 0);
-  return {
-    promptTokens: sum(({ promptTokens }) => promptTokens),
-    completionTokens: sum(({ completionTokens }) => completionTokens),
-    totalTokens: sum(({ totalTokens }) => totalTokens),
-    searchUnits: sum(({ searchUnits }) => searchUnits),
-    cachedTokens: sum(({ cachedTokens }) => cachedTokens),
-  };
+  return recordOf(summed, (name) => said.reduce<number | null>((sum, usage) => plus(sum, usage[name] ?? null), 0));
 }
+
+const summed = ['promptTokens', 'completionTokens', 'totalTokens', 'searchUnits', 'cachedTokens'] as const;
 
 const plus = (a: number | null, b: number | null): number | null => (a === null || b === null ? null : a + b);
 
@@ -267,9 +252,8 @@ function savedIn(
   const { estimate } = whole;
   if (counts.length === 0 || estimate === undefined) return undefined;
   const saved = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
-  saved.route = whole.route;
-  saved.key = whole.key;
-  saved.target = whole.target;
+  const { route, key, target } = whole;
+  Object.assign(saved, { route, key, target });
   const tokens = sumAt(tokenPaths, counts);
   // Documents share a search unit: at most the units that the whole request would have needed are saved.
   const counted = sumAt(unitPaths, counts);

@@ -219,18 +219,9 @@ export class PartCall implements PartWork {
 /** Makes the exchange of one part, with its own share of the estimate and of the bill. */
 function exchangeFor(whole: Exchange): Exchange {
   const part = new Exchange(whole.id, whole.clientRequestId, whole.snapshot, whole.startedAtMs, whole.startedMs);
-  part.lane = whole.lane;
-  part.path = whole.path;
-  part.route = whole.route;
-  part.key = whole.key;
-  part.shape = whole.shape;
-  part.errorShape = whole.errorShape;
-  part.clientApi = whole.clientApi;
-  part.clientAddress = whole.clientAddress;
-  part.loopMark = whole.loopMark;
-  part.trace = whole.trace;
-  part.modelId = whole.modelId;
-  return part;
+  const { lane, path, route, key, shape, errorShape, clientApi, clientAddress, loopMark, trace, modelId } = whole;
+  const common = { lane, path, route, key, shape, errorShape, clientApi, clientAddress, loopMark, trace, modelId };
+  return Object.assign(part, common);
 }
 
 /** The reservation as a part uses it: the upstream's limits count each part's call. */

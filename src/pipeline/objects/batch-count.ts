@@ -70,10 +70,8 @@ export class BatchCount {
     const one = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
     const estimate = estimateOfLine(this.#estimate, lines, this.#done, path);
     this.#done += 1;
-    one.key = whole.key;
-    one.route = whole.route;
-    one.modelId = whole.modelId;
-    one.target = whole.target;
+    const { key, route, modelId, target } = whole;
+    Object.assign(one, { key, route, modelId, target });
     // The line's own request size is unknown: reported usage is trusted.
     one.estimate = usage === null ? estimate : { ...estimate, likelyInputTokens: 0 };
     one.usage = usage;

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { Log } from '../../core/log.ts';
 import type { ExitCode } from '../../core/user-fault.ts';
 import type { Listening } from '../../http/listener.ts';
+import { orAfter } from '../../lib/deadline.ts';
 import type { LimitServer } from '../../limits/limit-server.ts';
 import type { MetricName } from '../../telemetry/metrics/definitions.ts';
 import { addReadings, onlyCounts, type Reading } from '../../telemetry/metrics/reading.ts';
@@ -197,17 +198,10 @@ export function createTeam({ count, log, limitServer }: TeamDeps) {
       const mine = turn;
       const waiting = new Set(posts.filter(({ readyAtMs }) => readyAtMs !== undefined));
       if (waiting.size > 0) {
-        await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, readTimeoutMs);
-          asked.set(mine, {
-            waiting,
-            answered() {
-              clearTimeout(timer);
-              resolve();
-            },
-          });
-          send({ kind: 'read', turn: mine, ...(only === undefined ? {} : { only }) });
-        });
+        const { promise: all, resolve: answered } = Promise.withResolvers<void>();
+        asked.set(mine, { waiting, answered });
+        send({ kind: 'read', turn: mine, ...(only && { only }) });
+        await orAfter(all, readTimeoutMs);
         asked.delete(mine);
       }
       return only === undefined

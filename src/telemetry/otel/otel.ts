@@ -11,8 +11,6 @@ import type { ExportSettings } from './settings.ts';
 import { type Teller, toHrTime } from './spans.ts';
 import { createTracer, type Tracer } from './tracer.ts';
 
-export type Telemetry = Awaited<ReturnType<typeof openTelemetry>>;
-
 export interface TelemetryDeps {
   readonly log: Pick<Log, 'warn'>;
   readonly version: string;
