@@ -1,7 +1,6 @@
 /** Declares the Infinity server as an upstream family: OpenAI's embeddings, a reranker and classifiers, with unversioned paths. */
 
 import { bearer, defineFamily, type Options } from '../core/family.ts';
-import { isJsonObject } from '../lib/json/json-text.ts';
 import { openaiEmbeddings } from './wire-formats/embeddings/openai-embeddings.ts';
 import { listAt, operationsFor } from './wire-formats/model-lists.ts';
 import { createLabelJudge, labelOptions } from './wire-formats/moderations/label-moderations.ts';
@@ -24,7 +23,7 @@ function classifierWith(options: Options): ModerationWireFormat {
       return {
         judgements: listIn(data, 'data').map((labels, index) => judge(labels, index)),
         model: textIn(model),
-        usage: isJsonObject(usage) ? usage : undefined,
+        usage,
       };
     },
   };

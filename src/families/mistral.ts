@@ -4,7 +4,7 @@ import { bearer, defineFamily } from '../core/family.ts';
 import type { Operation } from '../core/operations/index.ts';
 import { type Asked, Unfit, vectorKinds } from '../core/translation.ts';
 import { isMapping } from '../lib/is-mapping.ts';
-import { isJsonObject, type Json, type JsonObject } from '../lib/json/json-text.ts';
+import type { Json, JsonObject } from '../lib/json/json-text.ts';
 import type { ChatFacts } from './bridges/chat-parameters.ts';
 import { bridgesOver } from './bridges/index.ts';
 import { createChatStream, readChatCompletion } from './wire-formats/completions/chat-completions.ts';
@@ -109,7 +109,7 @@ export const mistralModerations = translateModerations({
     return {
       judgements: listIn(results, 'results').map((result) => toJudgement(result, countsAll)),
       model: textIn(model),
-      usage: isJsonObject(usage) ? usage : undefined,
+      usage,
     };
   },
 });

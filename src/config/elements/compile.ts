@@ -65,11 +65,10 @@ export function* compiling(
 /** Reports two listeners with the same port, of which the second would fail to start. */
 function checkPorts(server: Snapshot['server'], console: Settings['console'], location: Location): void {
   const port = console.port ?? standardConsolePort;
-  const meet = server.host === console.host || [server.host, console.host].some((host) => isEverywhere(host));
+  const meet =
+    server.host === console.host || [server.host, console.host].some((host) => host === '0.0.0.0' || host === '::');
   if (port !== server.port || port === 0 || !meet) return;
   const sentence = `is the port of server too (${port}); give one of them another`;
   if (console.port !== undefined) location.fault(sentence);
   else location.warn(`: left out, it ${sentence}, or nobody reaches the console`);
 }
-
-const isEverywhere = (host: string): boolean => host === '0.0.0.0' || host === '::';

@@ -173,12 +173,7 @@ function withoutElements(tree: Tree): Tree {
   return settings;
 }
 
-interface Names {
-  readonly names: ReadonlySet<string>;
-  readonly areUnique: boolean;
-}
-
-function* namesIn(written: readonly unknown[], owned: readonly Chunk[]): Generator<undefined, Names, undefined> {
+function* namesIn(written: readonly unknown[], owned: readonly Chunk[]) {
   const names = new Set<string>();
   let count = 0;
   const add = (found: readonly string[]): void => {

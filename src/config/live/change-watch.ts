@@ -10,7 +10,7 @@ export interface ChangeWatchOptions {
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** The last change that is known already. */
   readonly from: Change | undefined;
-  readonly intervalMs?: number;
+  readonly intervalMs: number;
   /** After this time of one query the store counts as unreachable. */
   readonly timeoutMs?: number;
   /** Called with new changes; with undefined where some were lost, so that anything may have changed. */
@@ -21,14 +21,13 @@ export interface ChangeWatchOptions {
   readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
 }
 
-const standardIntervalMs = 500;
 const standardTimeoutMs = 2_000;
 
 export function watchChanges({
   changes,
   clock,
   from,
-  intervalMs = standardIntervalMs,
+  intervalMs,
   timeoutMs = standardTimeoutMs,
   onChanges,
   onConfirmed,

@@ -6,7 +6,7 @@ import { estimateTokens } from '../../lib/token-ids.ts';
 import { type ChatAnswer, readChat } from '../wire-formats/completions/chat-answers.ts';
 import { asksForNothing, choicesEach } from '../wire-formats/completions/completions.ts';
 import { countIn } from '../wire-formats/reading.ts';
-import { toUsage } from '../wire-formats/token-usage.ts';
+import { toUsage, usageOf } from '../wire-formats/token-usage.ts';
 import { type ChatFacts, chatParameters, refuseWhatChatLacks } from './chat-parameters.ts';
 
 const mostEdits = 20;
@@ -94,18 +94,12 @@ function countsIn({ usage }: ChatAnswer): JsonObject | undefined {
   const promptTokens = countIn(prompt);
   const completionTokens = countIn(completion);
   if (promptTokens === undefined || completionTokens === undefined) return undefined;
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: countIn(total) ?? promptTokens + completionTokens,
-  };
+  return usageOf(promptTokens, completionTokens, countIn(total));
 }
 
 function estimate({ choices }: ChatAnswer, promptTokens: number): JsonObject {
-  const completionTokens = choices.reduce((sum, { text }) => sum + estimateTokens(text), 0);
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-  };
+  return usageOf(
+    promptTokens,
+    choices.reduce((sum, { text }) => sum + estimateTokens(text), 0),
+  );
 }

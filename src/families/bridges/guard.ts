@@ -2,7 +2,7 @@
 
 import type { Offers } from '../../core/family.ts';
 import { Unfit } from '../../core/translation.ts';
-import { isJsonObject, type Json } from '../../lib/json/json-text.ts';
+import type { Json } from '../../lib/json/json-text.ts';
 import {
   type Categories,
   llamaGuard1Categories,
@@ -39,7 +39,7 @@ const translation = translateModerations({
     return {
       judgements: [toJudgement(at(choice, 'message', 'content'), model)],
       model: textIn(named),
-      usage: isJsonObject(usage) ? usage : undefined,
+      usage,
     };
   },
 });

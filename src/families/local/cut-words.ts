@@ -63,16 +63,9 @@ const anyWord = new RegExp(`([${unspaced}\\p{Extended_Pictographic}\\p{RI}])|[${
 /** Calls `visit` with every word of a folded stretch; `single` marks a word that is one character of a script without spaces. */
 export function eachWord(stretch: string, visit: (word: string, single: boolean) => void): void {
   let found = false;
-  if (isAscii(stretch)) {
-    for (const [word] of stretch.matchAll(asciiWord)) {
-      found = true;
-      visit(word, false);
-    }
-  } else {
-    for (const [word, single] of stretch.matchAll(anyWord)) {
-      found = true;
-      visit(word, single !== undefined);
-    }
+  for (const [word, single] of stretch.matchAll(isAscii(stretch) ? asciiWord : anyWord)) {
+    found = true;
+    visit(word, single !== undefined);
   }
   if (found) return;
   // Nothing but signs: together they are one word, so that "!!!" and "???" still differ.

@@ -2,6 +2,8 @@
 
 import type { MadeAnswer } from '../../core/family.ts';
 import { isJsonList, isJsonObject, type Json } from '../../lib/json/json-text.ts';
+import { at } from '../wire-formats/reading.ts';
+import { usageOf } from '../wire-formats/token-usage.ts';
 import { readInstruction } from './edit-instructions.ts';
 import {
   type Fields,
@@ -53,7 +55,7 @@ export const completeByEcho = createMaker('local/echo', completionFields, async 
     maxCharacters,
     'max_tokens',
   );
-  const usage = toUsage(
+  const usage = usageOf(
     promptTokens,
     sumOf(choices, ({ tokens }) => tokens),
   );
@@ -78,7 +80,7 @@ export const chatByEcho = createMaker('local/echo', chatFields, async (asked) =>
   let promptTokens = 0;
   for (const { text } of messages) promptTokens += await countWords(text, pace);
   const choices = Array.from({ length: n }, (): Choice => ({ ...said, prefix: '' }));
-  const usage = toUsage(promptTokens, said.tokens * n);
+  const usage = usageOf(promptTokens, said.tokens * n);
   return stream ? streamChoices(asked, choices, usage, chatForm) : wholeChoices(asked, choices, usage, chatForm);
 });
 
@@ -96,7 +98,7 @@ function readMessage(message: Json, index: number): Message {
   const { role, content = null } = message;
   if (content === null) return { role, text: '' };
   if (!isJsonList(content)) return { role, text: readText(content, `${param}.content`) };
-  const texts = content.map((part, at) => readText(part, `${param}.content[${at}]`));
+  const texts = content.map((part, position) => readText(part, `${param}.content[${position}]`));
   return { role, text: texts.join('\n') };
 }
 
@@ -177,7 +179,7 @@ async function findFirst(stops: readonly string[], text: string, pace: Pace): Pr
   for (let start = 0; start < text.length; start += searchedCharacters) {
     // A stop sequence that begins in this part may end in the next.
     const part = text.slice(start, start + searchedCharacters + longest - 1);
-    const offsets = stops.map((stop) => part.indexOf(stop)).filter((at) => at !== -1);
+    const offsets = stops.map((stop) => part.indexOf(stop)).filter((offset) => offset !== -1);
     if (offsets.length > 0) return start + Math.min(...offsets);
     await pace.spend(part.length * stops.length);
   }
@@ -205,7 +207,7 @@ function streamChoices(
   usage: object,
   { idPrefix, chunk: object, opening, ofPiece, closing }: Form,
 ): MadeAnswer {
-  const withUsage = readIncludeUsage(asked.fields);
+  const withUsage = at(asked.fields, 'stream_options', 'include_usage') === true;
   const head = { id: asked.id(idPrefix), object, created: createdS, model: asked.model };
   const tail = withUsage ? { usage: null } : {};
 
@@ -227,11 +229,6 @@ function streamChoices(
   return streamAnswer(asked.pace, chunks());
 }
 
-function readIncludeUsage(fields: Fields): boolean {
-  const { stream_options: options } = fields;
-  return isJsonObject(options) && options.include_usage === true;
-}
-
 export const editByInstruction = createMaker('local/echo', ['input', 'instruction', 'n'], async ({ fields, pace }) => {
   const instruction = readText(readRequired(fields, 'instruction', 'what to do, such as "upper case"'), 'instruction');
   const input = readText(fields.input ?? '', 'input');
@@ -244,7 +241,7 @@ export const editByInstruction = createMaker('local/echo', ['input', 'instructio
     await pace.turn();
   }
   refuseLength(text.length * n, maxEditCharacters, 'input');
-  const usage = toUsage(
+  const usage = usageOf(
     (await countWords(input, pace)) + (await countWords(instruction, pace)),
     (await countWords(text, pace)) * n,
   );
@@ -258,12 +255,6 @@ function refuseLength(characters: number, most: number, param: string): void {
   const message = `The answer would be longer than ${most} characters; ask for fewer choices or send less text.`;
   throw new Refusal('string_above_max_length', param, message);
 }
-
-const toUsage = (prompt: number, completion: number): object => ({
-  prompt_tokens: prompt,
-  completion_tokens: completion,
-  total_tokens: prompt + completion,
-});
 
 const sumOf = <T>(list: readonly T[], value: (item: T) => number): number =>
   list.reduce((sum, item) => sum + value(item), 0);

@@ -90,14 +90,8 @@ function kindOf(value: Json | undefined): string {
   if (value === null) return 'null';
   if (isList(value)) return 'a list';
   if (value instanceof JsonNumber) return 'a number';
-  switch (typeof value) {
-    case 'string':
-      return 'a text';
-    case 'object':
-      return 'an object';
-    default:
-      return `a ${typeof value}`;
-  }
+  if (typeof value === 'string') return 'a text';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 export type RefusalCode =

@@ -56,7 +56,12 @@ export function openaiCompatible({
           completions: offer(pathOf('/completions', options), toCompletions(completions), completions),
         }),
         ...(embeddings !== undefined && {
-          embeddings: offer(pathOf('/embeddings', options), toEmbeddings(embeddings, options), embeddings),
+          embeddings: offer(
+            pathOf('/embeddings', options),
+            // The upstream validates inputs, as it does in unchanged requests.
+            openaiEmbeddings({ takesObjects: true, ...embeddings }, options),
+            embeddings,
+          ),
         }),
         ...(rerank !== undefined && { rerank: offer(pathOf('/rerank', options), standardRerank(rerank), rerank) }),
         ...own?.(options),
@@ -85,11 +90,6 @@ function offer(path: string, translation: Translation | undefined, { facts }: Sa
 
 function toCompletions(facts: OpenaiCompletionFacts): Translation | undefined {
   return facts.onePromptACall || facts.misreadsTokens ? openaiCompletions(facts) : undefined;
-}
-
-/** The translation for embeddings; the upstream validates inputs, as it does in unchanged requests. */
-function toEmbeddings(facts: OpenaiEmbeddingFacts, options: Options): Translation {
-  return openaiEmbeddings({ takesObjects: true, ...facts }, options);
 }
 
 /** The beginning of an error that came with status 200, as proxies in front of a model send them. */

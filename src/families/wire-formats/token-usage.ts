@@ -83,3 +83,9 @@ export function toUsage(usage: JsonObject): Usage | null {
 function cachedIn({ prompt_tokens_details: details, prompt_cache_hit_tokens: hits }: JsonObject): number | undefined {
   return countIn(isJsonObject(details) ? details.cached_tokens : undefined) ?? countIn(hits);
 }
+
+export const usageOf = (prompt: number, completion: number, total = prompt + completion): JsonObject => ({
+  prompt_tokens: prompt,
+  completion_tokens: completion,
+  total_tokens: total,
+});

@@ -116,15 +116,14 @@ function* ambiguities(groups: readonly CompiledGroup[]): Generator<undefined, st
     for (const [index, id] of sameLength.entries()) {
       yield;
       for (const other of sameLength.slice(index + 1)) {
-        if (overlap(id, other)) found.push(ambiguity(id, other));
+        if (!overlap(id, other)) continue;
+        found.push(
+          `: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`,
+        );
       }
     }
   }
   return found;
-}
-
-function ambiguity(id: string, other: string): string {
-  return `: the patterns "${id}" and "${other}" are equally long, and a name can match both; "${id}" holds, as it comes first: make one of them longer, or name such models`;
 }
 
 function overlap(one: string, other: string): boolean {

@@ -34,7 +34,8 @@ export function chatHead(head: JsonObject): JsonObject {
 function readChoice(choice: JsonObject): ChatChoice {
   const message = objectIn(choice.message, 'the message of a choice');
   const finishReason = finishReasonIn(choice);
-  const text = textIn(message) ?? (isCutShort(finishReason) ? '' : undefined);
+  const isCutShort = finishReason === 'length' || finishReason === 'content_filter';
+  const text = textIn(message) ?? (isCutShort ? '' : undefined);
   if (text === undefined) throw noText(message);
   return { text, finishReason: toCompletionReason(finishReason), logprobs: choice.logprobs };
 }
@@ -60,10 +61,6 @@ function noText({ tool_calls: calls, function_call: call }: JsonObject): Unfit {
 
 export function toolCalled(): Unfit {
   return new Unfit('the model calls a tool in place of an answer');
-}
-
-function isCutShort(finishReason: string | null): boolean {
-  return finishReason === 'length' || finishReason === 'content_filter';
 }
 
 /** The finish reason; null while the choice continues, which some servers write as the text "null". */
@@ -93,19 +90,19 @@ export class TokenLists {
   next(logprobs: Json | undefined): JsonObject | null {
     const content = at(logprobs, 'content');
     if (content === undefined || content === null) return null;
-    const tokens: string[] = [];
-    const tokenLogprobs: Json[] = [];
-    const topLogprobs: JsonObject[] = [];
+    const likelihoods = listIn(content, 'the content of logprobs').map(likelihoodIn);
+    const tokens = likelihoods.map(({ token }) => token);
     const offsets: number[] = [];
-    for (const element of listIn(content, 'the content of logprobs')) {
-      const { token, logprob, top_logprobs: alternatives } = likelihoodIn(element);
-      tokens.push(token);
-      tokenLogprobs.push(logprob);
-      topLogprobs.push(alternatives);
+    for (const token of tokens) {
       offsets.push(this.#offset);
       this.#offset += [...token].length;
     }
-    return { tokens, token_logprobs: tokenLogprobs, top_logprobs: topLogprobs, text_offset: offsets };
+    return {
+      tokens,
+      token_logprobs: likelihoods.map(({ logprob }) => logprob),
+      top_logprobs: likelihoods.map(({ top_logprobs: alternatives }) => alternatives),
+      text_offset: offsets,
+    };
   }
 }
 

@@ -63,7 +63,7 @@ export function translateCompletions(wireFormat: CompletionWireFormat): Translat
         return { prompt, choices: n === undefined ? undefined : n * count, parameters, asked };
       });
       const [first, second] = calls;
-      const isStream = wantsStream(asked);
+      const isStream = asked.body.stream === true;
       if (isStream && second !== undefined) {
         throw asked.refusal('prompt', 'takes one prompt a call, so several make no one stream', 'send each by itself');
       }
@@ -83,10 +83,6 @@ export function translateCompletions(wireFormat: CompletionWireFormat): Translat
       };
     },
   };
-}
-
-function wantsStream({ body }: Asked): boolean {
-  return body.stream === true;
 }
 
 export function choicesEach({ body }: Asked): number | undefined {

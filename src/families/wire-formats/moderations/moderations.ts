@@ -51,7 +51,7 @@ export interface Judgement {
 interface ModerationResult {
   readonly judgements: readonly Judgement[];
   readonly model?: string | undefined;
-  readonly usage?: JsonObject | undefined;
+  readonly usage?: Json | undefined;
 }
 
 export interface ModerationWireFormat extends ParameterRules {
@@ -120,9 +120,10 @@ function readResult(wireFormat: ModerationWireFormat, call: ModerationCall, answ
 }
 
 async function toReply(
-  { judgements, usage: counted, model: named }: ModerationResult,
+  { judgements, usage, model: named }: ModerationResult,
   { id, model, options }: Asked,
 ): Promise<Reply> {
+  const counted = isJsonObject(usage) ? usage : undefined;
   return {
     body: {
       id: `modr-${id}`,

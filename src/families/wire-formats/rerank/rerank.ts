@@ -127,11 +127,13 @@ function toTeiResult({ index, score, document }: Scored): JsonObject {
   return { index, score, text: plainText(document) };
 }
 
-const version2 = { api_version: { version: '2' } };
-
 /** The field `meta` of an answer, which some clients require, with `billed_units` in it. */
 function metaOf({ meta, searchUnits }: RerankResult): JsonObject {
-  return { ...version2, billed_units: { search_units: searchUnits }, ...(isJsonObject(meta) && meta) };
+  return {
+    api_version: { version: '2' },
+    billed_units: { search_units: searchUnits },
+    ...(isJsonObject(meta) && meta),
+  };
 }
 
 const estimateOf = (value: Json): number => {
@@ -172,11 +174,8 @@ const mostShare = 1 - Number.EPSILON / 2;
 /** Converts a score to another scale: always finite, and the order stays. Throws `Unfit` where it is outside its declared scale. */
 export function rescaled(score: JsonNumber, from: ScoreScale | undefined, to: ScoreScale | undefined): JsonNumber {
   if (from === to || from === undefined || to === undefined) return score;
-  return new JsonNumber(String(to === 'raw' ? logitOf(score) : sigmoidOf(score.value)));
-}
-
-function sigmoidOf(logit: number): number {
-  return 1 / (1 + Math.exp(-logit));
+  const sigmoid = 1 / (1 + Math.exp(-score.value));
+  return new JsonNumber(String(to === 'raw' ? logitOf(score) : sigmoid));
 }
 
 function logitOf({ value, source }: JsonNumber): number {
