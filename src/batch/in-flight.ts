@@ -17,10 +17,7 @@ export class InFlight {
   readonly #seeking = { interactive: new Map<string, Seeking>(), bulk: new Map<string, Seeking>() };
 
   /** Divides the items into those to request, which now count as in flight, and those that are in flight already. */
-  divide<T extends Sought>(
-    wanted: readonly T[],
-    lane: Lane,
-  ): { own: T[]; others: { readonly entry: T; readonly found: Promise<Found | undefined> }[] } {
+  divide<T extends Sought>(wanted: readonly T[], lane: Lane) {
     const own: T[] = [];
     const others: { entry: T; found: Promise<Found | undefined> }[] = [];
     for (const entry of wanted) {

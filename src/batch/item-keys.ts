@@ -12,12 +12,22 @@ const version = 1;
 
 /** Returns a function from an item's bytes to its key. `generation` changes each time that the model's cache is cleared. */
 export function keysFor(
-  asked: ListSought,
+  { exchange, resolved, identity }: ListSought,
   codec: Codec,
   request: ListRequest,
   generation: number,
 ): (item: Buffer) => string {
-  const said = about(asked, codec, request, generation);
+  const said = JSON.stringify([
+    version,
+    exchange.route?.operation,
+    resolved.id,
+    resolved.model.space,
+    generation,
+    tenantOf(exchange.key, resolved.model.cache?.scope),
+    request.list.name,
+    identity,
+    parametersIn(request, ({ name }) => !codec.idle.includes(name)).toSorted(byName),
+  ]);
   // A long prefix is hashed once, not for each item.
   const prefix = said.length > longestPrefix ? hash('sha256', said, 'hex') : said;
   return (item) => hash('sha256', `${prefix}\n${item.toString('latin1')}`, 'base64url');
@@ -34,25 +44,6 @@ export function groupOf({ exchange, resolved, identity }: ListSought, codec: Cod
     request.list.name,
     identity,
     parametersIn(request, ({ value }) => value !== top),
-  ]);
-}
-
-function about(
-  { exchange, resolved, identity }: ListSought,
-  codec: Codec,
-  request: ListRequest,
-  generation: number,
-): string {
-  return JSON.stringify([
-    version,
-    exchange.route?.operation,
-    resolved.id,
-    resolved.model.space,
-    generation,
-    tenantOf(exchange.key, resolved.model.cache?.scope),
-    request.list.name,
-    identity,
-    parametersIn(request, ({ name }) => !codec.idle.includes(name)).toSorted(byName),
   ]);
 }
 

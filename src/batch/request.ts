@@ -41,11 +41,5 @@ const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
 function listed(items: readonly Buffer[]): Buffer[] {
-  const pieces: Buffer[] = [OPEN];
-  for (const [index, item] of items.entries()) {
-    if (index > 0) pieces.push(COMMA);
-    pieces.push(item);
-  }
-  pieces.push(CLOSE);
-  return pieces;
+  return [OPEN, ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])), CLOSE];
 }

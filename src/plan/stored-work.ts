@@ -11,16 +11,12 @@ export function isInBackground({ body, scan }: Question, records: Plan['records'
   const field = scan.fields.get('background');
   if (field === undefined || body[field.start] !== LOWER_T) return false;
   if (records?.isFollowed === true) return true;
-  if (records !== undefined) {
-    throw new GatewayError('unsupported_parameter', {
-      param: 'background',
-      message: 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
-    });
-  }
   throw new GatewayError('unsupported_parameter', {
     param: 'background',
     message:
-      'An answer that is made in the background is kept until it is fetched; leave "store" out, or "background".',
+      records === undefined
+        ? 'An answer that is made in the background is kept until it is fetched; leave "store" out, or "background".'
+        : 'An interaction cannot be made in the background, as nobody would know its end; leave "background" out.',
   });
 }
 

@@ -74,14 +74,10 @@ export class Coalescer {
   }
 }
 
-interface OfKey {
-  readonly key: string;
-}
-
 /** Orders members by taking one of each key in turn, so that a key with many requests does not delay keys with few. */
-function roundRobinByKey<T extends OfKey>(members: readonly T[]): T[] {
+function roundRobinByKey(members: readonly Member[]): Member[] {
   const byKey = [...Map.groupBy(members, ({ key }) => key).values()];
-  const ordered: T[] = [];
+  const ordered: Member[] = [];
   for (let turn = 0; ordered.length < members.length; turn += 1) {
     for (const own of byKey) {
       const member = own[turn];

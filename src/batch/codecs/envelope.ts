@@ -75,7 +75,7 @@ function* readList(walk: JsonWalk, { element }: Layout): TimeSliced<ReadList> {
 }
 
 function toEnvelope(bytes: Buffer, list: ReadList, counts: readonly Count[]): Envelope {
-  const cut = list.end - (list.start + 1);
+  const cut = list.end - list.start - 2;
   return {
     head: bytes.subarray(0, list.start + 1),
     tail: bytes.subarray(list.end - 1),
@@ -84,15 +84,12 @@ function toEnvelope(bytes: Buffer, list: ReadList, counts: readonly Count[]): En
       between: list.between,
       last: bytes.toString('latin1', list.lastEnd, list.end - 1),
     },
-    counts: counts.map((count) => (count.start < list.start ? count : movedBy(count, cut - 1))),
+    counts: counts.map(({ start, end, ...count }) => {
+      const moved = start < list.start ? 0 : cut;
+      return { ...count, start: start - moved, end: end - moved };
+    }),
   };
 }
-
-const movedBy = (count: Count, bytes: number): Count => ({
-  ...count,
-  start: count.start - bytes,
-  end: count.end - bytes,
-});
 
 function readCounts(walk: JsonWalk, path: string, counts: Count[]): void {
   const byte = walk.peek();

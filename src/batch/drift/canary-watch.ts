@@ -47,14 +47,8 @@ export class CanaryWatch {
         const name = canaryBaseline(model.id, target.upstream.id, target.model);
         const known = this.#birds.get(name);
         const dueAtMs = Math.min(known?.dueAtMs ?? nowMs + firstCheckAfterMs, nowMs + settings.everyMs);
-        birds.set(name, {
-          model,
-          target,
-          settings,
-          dueAtMs,
-          isCalling: false,
-          state: known?.state ?? unknown(model, target),
-        });
+        const state = known?.state ?? unknown(model, target);
+        birds.set(name, { model, target, settings, dueAtMs, isCalling: false, state });
       }
     }
     this.#birds = birds;

@@ -24,11 +24,6 @@ export function createDrift(deps: DriftDeps): RunningDrift {
   const canaries = new CanaryWatch(deps);
   let underWay = 0;
 
-  function recordOf(model: string, shadow: string): ShadowRecord {
-    const name = JSON.stringify([model, shadow]);
-    return getOrMake(records, name, () => createShadowRecord(model, shadow));
-  }
-
   async function askShadow(record: ShadowRecord, shadow: string, operation: Operation, body: Buffer, answer: Buffer) {
     underWay += 1;
     try {
@@ -50,7 +45,9 @@ export function createDrift(deps: DriftDeps): RunningDrift {
       const model = snapshot.models.resolve(modelId)?.model;
       if (model?.shadow === undefined || route === undefined) return;
       const { model: shadow } = model.shadow;
-      void askShadow(recordOf(model.id, shadow), shadow, route.operation, body, answer);
+      const name = JSON.stringify([model.id, shadow]);
+      const record = getOrMake(records, name, () => createShadowRecord(model.id, shadow));
+      void askShadow(record, shadow, route.operation, body, answer);
     },
     state: () => ({
       shadows: [...records.values()].map(({ agreement }) => agreement()),

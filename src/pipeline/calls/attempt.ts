@@ -471,7 +471,7 @@ class Attempts {
     if (failure.elsewhere === undefined) this.#noteReached(lease);
     if (failure.served !== undefined) {
       this.#exchange.usage = failure.served;
-      const call = shareOf(this.#exchange, { items: this.#exchange.estimate?.items ?? 1 }, failure.served, 1);
+      const call = shareOf(this.#exchange, this.#exchange.estimate?.items ?? 1, failure.served, 1);
       // The costs of earlier calls are billed beside this one, not within it.
       call.owed = undefined;
       this.#exchange.owed = [...(this.#exchange.owed ?? []), call];

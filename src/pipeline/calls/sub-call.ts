@@ -4,18 +4,12 @@ import type { CallEnd, Failure, Listening } from '../../core/outcome.ts';
 
 export class SubCall implements CallEnd {
   readonly client: Listening = { gone: false, work: undefined };
+  readonly #left = Promise.withResolvers<undefined>();
   /** Resolves when the result of this call is not needed any more. */
-  readonly left: Promise<undefined>;
-  readonly #leave: (value: undefined) => void;
+  readonly left = this.#left.promise;
   #end: CallEnd | undefined = undefined;
   #broken: Failure | undefined = undefined;
   #isOver = false;
-
-  constructor() {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.left = promise;
-    this.#leave = resolve;
-  }
 
   over(broken: Failure | undefined): void {
     if (this.#isOver) return;
@@ -32,6 +26,6 @@ export class SubCall implements CallEnd {
   leave(): void {
     this.client.gone = true;
     this.client.work?.clientLeft();
-    this.#leave(undefined);
+    this.#left.resolve(undefined);
   }
 }

@@ -357,7 +357,7 @@ export class TranslatedCalls implements ClientWork {
       const answer = this.#answers[index];
       if (answer === undefined && !this.#unheard.has(index)) continue;
       const usage = answer === undefined ? null : countedIn(answer, index, counted);
-      const call = shareOf(whole, { items: 1 }, usage, requests.length);
+      const call = shareOf(whole, 1, usage, requests.length);
       call.outcome = answer === undefined ? 'aborted' : 'ok';
       call.responseBytes = this.#answerBytes[index] ?? 0;
       owed.push(call);

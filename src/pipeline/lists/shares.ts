@@ -10,25 +10,15 @@ interface Sharer {
 
 export function sharesOf(part: Exchange, among: readonly Sharer[]): Exchange[] {
   const usages = sharesOfUsage(part.usage, among);
-  return among.map((sharer, index) => shareOf(part, sharer, usages[index] ?? null, among.length));
+  return among.map(({ items }, index) => shareOf(part, items, usages[index] ?? null, among.length));
 }
 
 /** The exchange for one request's share of a joint call, or for one of several calls of a request. */
-export function shareOf(
-  whole: Exchange,
-  { items }: Pick<Sharer, 'items'>,
-  usage: Usage | null,
-  sharers: number,
-): Exchange {
-  const { estimate } = whole;
+export function shareOf(whole: Exchange, items: number, usage: Usage | null, sharers: number): Exchange {
+  const { estimate, route, key, target, credential, outcome } = whole;
   const share = new Exchange(whole.id, undefined, whole.snapshot, whole.startedAtMs, whole.startedMs);
-  share.route = whole.route;
-  share.key = whole.key;
-  share.target = whole.target;
-  share.credential = whole.credential;
-  share.outcome = whole.outcome;
-  share.usage = usage;
-  share.owed = whole.owed?.map((call) => shareOf(call, { items }, null, sharers));
+  Object.assign(share, { route, key, target, credential, outcome, usage });
+  share.owed = whole.owed?.map((call) => shareOf(call, items, null, sharers));
   const ofTokens = (tokens: number): number => Math.ceil((tokens * items) / Math.max(1, estimate?.items ?? items));
   share.estimate = estimate && {
     ...estimate,

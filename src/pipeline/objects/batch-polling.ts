@@ -55,7 +55,7 @@ export function createBatches(deps: BatchPollingDeps): Batches {
       store: deps.store,
       longestMs,
       routeOf: ({ estimate }) => deps.batchRoutes.get(estimate.batch?.path ?? ''),
-      read: (answer, location, toExchange) => readBatch(answer, location, toExchange, deps),
+      read: (answer, location, toExchange) => readBatch({ ...deps, answer, location }, toExchange),
       fillIn(exchange, { status, usage, bill, bytes }) {
         exchange.usage = usage;
         exchange.bill = bill;
@@ -67,94 +67,75 @@ export function createBatches(deps: BatchPollingDeps): Batches {
   );
 }
 
-async function readBatch(
-  answer: BackgroundAnswer,
-  location: ObjectLocation,
-  toExchange: () => Promise<Exchange>,
-  deps: BatchPollingDeps,
-): Promise<Reading<BatchEnd>> {
-  const read = await readDocument(answer, location, location.upstream.batchesPath, answer.id, deps);
-  if (typeof read === 'string') return read;
-  const { said, text } = read;
-  await describe({ kind: 'batch', id: answer.id, upstream: answer.upstream }, text, deps);
+interface Poll extends BatchPollingDeps {
+  readonly answer: BackgroundAnswer;
+  readonly location: ObjectLocation;
+}
+
+async function readBatch(poll: Poll, toExchange: () => Promise<Exchange>): Promise<Reading<BatchEnd>> {
+  const { answer, location, objects, clock, bill } = poll;
+  const { batchesPath, filesPath } = location.upstream;
+  const said = await readDocument(poll, 'batch', batchesPath, answer.id);
+  if (typeof said === 'string') return said;
   const owned = { owner: ownerOf({ id: answer.key, project: answer.project }), ...answer };
-  const files = await recordOutputs(said, owned, deps.objects, deps.clock);
+  const files = await recordOutputs(said, owned, objects, clock);
   const status = statusIn(said);
   if (status === undefined) return 'running';
   // Lines were processed, but their output is missing so far.
   if (files.length === 0 && doneIn(said) > 0) return 'unknown';
-  const count = new BatchCount(await toExchange(), answer.estimate, deps.bill);
+  const count = new BatchCount(await toExchange(), answer.estimate, bill);
   let bytes = 0;
   for (const id of files) {
-    const file = await readDocument(answer, location, location.upstream.filesPath, id, deps);
+    const file = await readDocument(poll, 'file', filesPath, id);
     if (typeof file === 'string') return file;
-    await describe({ kind: 'file', id, upstream: answer.upstream }, file.text, deps);
-    const counted = await countFile(answer, location, id, count, deps);
+    const counted = await countFile(poll, id, count);
     if (typeof counted === 'string') return counted;
     bytes += counted;
   }
   return { status, usage: count.usage, bill: count.bill, bytes };
 }
 
-async function describe(
-  object: Parameters<StoredObjectStore['describe']>[0],
-  text: string,
-  { stored }: BatchPollingDeps,
-): Promise<void> {
-  const document = toDocument(text);
-  if (document !== undefined) await stored.describe(object, document);
-}
-
 type Missing = 'gone' | 'unknown';
 
-interface Document {
-  readonly said: Said;
-  readonly text: string;
-}
-
+/** Reads the document of a batch or a file, and stores it for lists. */
 async function readDocument(
-  answer: BackgroundAnswer,
-  location: ObjectLocation,
+  poll: Poll,
+  kind: 'batch' | 'file',
   path: string | undefined,
   id: string,
-  deps: BatchPollingDeps,
-): Promise<Document | Missing> {
-  const got = await get(answer, location, path, `/${encodeURIComponent(id)}`, deps);
+): Promise<Said | Missing> {
+  const got = await get(poll, path, `/${encodeURIComponent(id)}`);
   if (typeof got === 'string') return got;
   const body = await wholeOf(got, longestDocumentBytes);
   const text = body?.toString() ?? '';
   const said = saidIn(text);
-  return said === undefined ? 'unknown' : { said, text };
+  if (said === undefined) return 'unknown';
+  const document = toDocument(text);
+  if (document !== undefined) await poll.stored.describe({ kind, id, upstream: poll.answer.upstream }, document);
+  return said;
 }
 
 /** Reads a document of the upstream: `unknown` for any status but 200, `gone` for 404. */
 async function get(
-  { rowId, estimate }: BackgroundAnswer,
-  location: ObjectLocation,
+  poll: Poll,
   path: string | undefined,
   behind: string,
-  deps: BatchPollingDeps,
   patienceMs?: number,
 ): Promise<Answer | Missing> {
-  const operation = deps.batchRoutes.get(estimate.batch?.path ?? '')?.operation;
+  const { rowId, estimate } = poll.answer;
+  const operation = poll.batchRoutes.get(estimate.batch?.path ?? '')?.operation;
   if (path === undefined || operation === undefined) return 'unknown';
-  const call = { method: 'GET', offer: { path }, behind, requestId: rowId, operation } as const;
-  const answer = await callForOurselves(patienceMs === undefined ? call : { ...call, patienceMs }, location, deps);
+  const call = { method: 'GET', offer: { path }, behind, requestId: rowId, operation, patienceMs } as const;
+  const answer = await callForOurselves(call, poll.location, poll);
   if (answer?.status === 200) return answer;
   answer?.cancel();
   return answer?.status === 404 ? 'gone' : 'unknown';
 }
 
 /** Counts the lines of an output file; returns how many bytes were read. */
-async function countFile(
-  answer: BackgroundAnswer,
-  location: ObjectLocation,
-  id: string,
-  count: BatchCount,
-  deps: BatchPollingDeps,
-): Promise<number | Missing> {
+async function countFile(poll: Poll, id: string, count: BatchCount): Promise<number | Missing> {
   const behind = `/${encodeURIComponent(id)}/content`;
-  const got = await get(answer, location, location.upstream.filesPath, behind, deps, wholeFileTimeoutMs);
+  const got = await get(poll, poll.location.upstream.filesPath, behind, wholeFileTimeoutMs);
   if (typeof got === 'string') return got;
   const reader = new LineReader(longestLineBytes);
   let bytes = 0;

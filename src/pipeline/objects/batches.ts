@@ -102,11 +102,7 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     if (resolved === undefined || (line.row.visibleModelsOnly && !resolved.model.visible)) throw unknownModel(model);
     if (!deps.mayUseModel(key, resolved.id)) throw modelNotAllowed(model, exchange.snapshot);
     if (!resolved.model.operations.includes(line.operation)) throw notSupported(resolved.id, line);
-    const { routePlan, credential } = routePlanAt(
-      routePlanOf(resolved, line),
-      { ...location, param: undefined },
-      resolved.id,
-    );
+    const { routePlan, credential } = routePlanAt(routePlanOf(resolved, line), location, resolved.id);
     const candidate = routePlan.tiers.flat().find(({ target }) => nameAt(target, resolved) === upstreamModel);
     if (credential === undefined || candidate === undefined) throw servedOtherwise(resolved.id);
     const offer = { path: location.upstream.batchesPath ?? '' };

@@ -61,7 +61,7 @@ export function createObjectPipeline(deps: Deps): ObjectPipeline {
     if (about.forgets && !(await deps.background.mayGo(id, object.upstream))) throw stillMade(about);
     const location = locationOfObject(object, exchange.snapshot);
     if (location === undefined) throw notFound(about);
-    const located = routePlanAt(routePlanOf(resolved, about.of), { ...location, param: undefined }, resolved.id);
+    const located = routePlanAt(routePlanOf(resolved, about.of), location, resolved.id);
     if (located.credential === undefined) throw notFound(about);
     const estimate = query.get('stream') === 'true' ? forStream : forNothing;
     const reservation = await openWith(deps, exchange, located.routePlan, estimate, settling);

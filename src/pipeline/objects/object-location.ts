@@ -15,7 +15,7 @@ export interface ObjectLocation {
 
 interface NamedLocation extends ObjectLocation {
   /** The request field that names something at the location; undefined where the request could do without it. */
-  readonly param: string | undefined;
+  readonly param?: string | undefined;
 }
 
 interface Asker {

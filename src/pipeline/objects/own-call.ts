@@ -22,7 +22,7 @@ interface OwnCall {
   readonly behind: string;
   readonly requestId: string;
   readonly operation: Operation;
-  readonly patienceMs?: number;
+  readonly patienceMs?: number | undefined;
 }
 
 const standardPatienceMs = 30_000;

@@ -218,7 +218,7 @@ export class Poller<End extends object> {
       return undefined;
     for (const most of [answer.estimate, forNothing]) {
       try {
-        const { routePlan } = routePlanAt(routePlanOf(resolved, route), { ...location, param: undefined }, resolved.id);
+        const { routePlan } = routePlanAt(routePlanOf(resolved, route), location, resolved.id);
         const reservation = await this.#deps.spending.reserve(exchange, routePlan, most, { isCounted: true });
         if ((await reservation.enter(target.upstream)) === undefined) return reservation;
         reservation.settle(exchange);

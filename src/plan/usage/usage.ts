@@ -81,9 +81,10 @@ export function createUsageObserver(
   const text = texts && readerOf(texts, isStream);
   const calls = countsCalls ? createCallReader(row?.callsIn, isStream) : undefined;
   const encoding = contentEncoding?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return new PlainObserver(read, text, calls);
+  const plain = new PlainObserver(read, text, calls);
+  if (encoding === '' || encoding === 'identity') return plain;
   const createDecoder = decoders.get(encoding);
-  return createDecoder === undefined ? blind : new DecodingObserver(read, createDecoder, text, calls);
+  return createDecoder === undefined ? blind : new DecodingObserver(plain, createDecoder);
 }
 
 function readerOf(texts: Texts, isStream: boolean): TextReader {
@@ -201,21 +202,17 @@ class PlainObserver implements UsageObserver {
 
 /** Decompresses an answer while it is relayed, off the main thread. After any fault the usage is unknown. */
 class DecodingObserver implements UsageObserver {
-  readonly #read: Reader;
+  readonly #decoded: UsageObserver;
   readonly #createDecoder: CreateDecoder;
-  readonly #text: TextReader | undefined;
-  readonly #calls: CallReader | undefined;
-  readonly #excerpt = new Excerpt();
   #decoder: Transform | undefined;
   #decodedBytes = 0;
   #cut = false;
   readonly #settled = Promise.withResolvers<Usage | null>();
 
-  constructor(read: Reader, createDecoder: CreateDecoder, text: TextReader | undefined, calls: CallReader | undefined) {
-    this.#calls = calls;
-    this.#read = read;
+  /** `decoded` observes the decompressed bytes. */
+  constructor(decoded: UsageObserver, createDecoder: CreateDecoder) {
+    this.#decoded = decoded;
     this.#createDecoder = createDecoder;
-    this.#text = text;
   }
 
   push(chunk: Buffer): void {
@@ -239,23 +236,21 @@ class DecodingObserver implements UsageObserver {
   }
 
   written(): Written | undefined {
-    return this.#text?.written();
+    return this.#decoded.written();
   }
 
   pictures(): Pictures | undefined {
-    return this.#text?.pictures?.();
+    return this.#decoded.pictures();
   }
 
   #start(firstChunk: Buffer): Transform {
     const decoder = this.#createDecoder(firstChunk);
     decoder.on('data', (chunk: Buffer) => {
-      this.#excerpt.push(chunk);
-      this.#text?.push(chunk);
-      this.#calls?.push(chunk);
+      this.#decoded.push(chunk);
       this.#decodedBytes += chunk.length;
       if (this.#decodedBytes > mostDecodedBytes) decoder.destroy();
     });
-    decoder.on('end', () => this.#settled.resolve(withCalls(this.#read(this.#excerpt, this.#cut), this.#calls)));
+    decoder.on('end', () => this.#settled.resolve(this.#decoded.finish(this.#cut)));
     // An invalid body is the client's to judge; its usage is just unknown.
     decoder.on('error', () => this.#settled.resolve(null));
     decoder.on('close', () => this.#settled.resolve(null));
