@@ -5,6 +5,7 @@ import { mkdtemp, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { patientMs } from '../../test/support/time/patience.ts';
 import { makeDirectory } from './make-directory.ts';
 
 test('creates missing directories with the mode, keeps existing ones, and fails beneath a file', async (t) => {
@@ -27,6 +28,8 @@ test('terminates if the file system allows no directories', { skip: !existsSync(
   const program = `const { makeDirectory } = await import(${JSON.stringify(href)});
     try { makeDirectory('/proc/none/such', 0o700); } catch ({ code }) { console.log(code); }`;
   // Killed by the timeout if it hangs.
-  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], { timeout: 30_000 });
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', program], {
+    timeout: patientMs(7_500),
+  });
   assert.match(stdout.toString(), /^E[A-Z]+\n$/);
 });

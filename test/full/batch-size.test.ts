@@ -7,7 +7,7 @@ import { assertError } from '../support/clients/error-answer.ts';
 import { chatLine, startBatchSetup } from '../support/gateways/batch-setup.ts';
 
 test('a file of 50,000 lines is accepted and billed exactly, and one line more is refused', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const setup = await startBatchSetup(t);
   const { rig, up, service, send, order } = setup;

@@ -3,11 +3,12 @@ import { execFile } from 'node:child_process';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { patientMs } from '../../../test/support/time/patience.ts';
 
 const program = fileURLToPath(new URL('../../../test/support/gateways/team-program.ts', import.meta.url));
 
 async function run(behaviour: string): Promise<Record<string, unknown>[]> {
-  const { stdout } = await promisify(execFile)(process.execPath, [program, behaviour], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)(process.execPath, [program, behaviour], { timeout: patientMs(15_000) });
   return stdout
     .trim()
     .split('\n')
