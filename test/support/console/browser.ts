@@ -190,7 +190,7 @@ interface Visit extends Visitor {
   faults(): readonly string[];
 }
 
-/** Chromium drops what it loads when another test gives the machine a network interface; the page loads it again. */
+/** Chromium drops what it loads when another test gives the machine a network interface. */
 const ofMachine = /net::ERR_NETWORK_CHANGED/;
 
 async function beginVisit(context: BrowserContext, url: string, looks: boolean): Promise<Visit> {
@@ -198,10 +198,12 @@ async function beginVisit(context: BrowserContext, url: string, looks: boolean):
   page.setDefaultTimeout(patienceMs);
   const faults: string[] = [];
   const allowed: RegExp[] = [];
+  let isDropped = false;
   // A breach of the policy is an error of the console as well.
   page.on('console', (message) => {
-    if (message.type() === 'error' && !ofMachine.test(message.text()))
-      faults.push(`console: ${message.text()} (${message.location().url})`);
+    if (message.type() !== 'error') return;
+    if (ofMachine.test(message.text())) isDropped = true;
+    else faults.push(`console: ${message.text()} (${message.location().url})`);
   });
   page.on('pageerror', (error) => faults.push(`page: ${error.stack ?? error.message}`));
   context.on('request', (request) => {
@@ -211,9 +213,9 @@ async function beginVisit(context: BrowserContext, url: string, looks: boolean):
     }
   });
   /** Evaluated from outside: the page's policy forbids evaluating text within it. */
-  async function until(expression: string): Promise<void> {
+  async function until(expression: string, isOver = () => false): Promise<void> {
     const deadlineMs = performance.now() + patienceMs;
-    while (!(await page.evaluate(expression).catch(isLeaving))) {
+    while (!isOver() && !(await page.evaluate(expression).catch(isLeaving))) {
       if (performance.now() > deadlineMs) throw new Error(`it did not become true on ${page.url()}: ${expression}`);
       await wait(pollMs);
     }
@@ -237,7 +239,15 @@ async function beginVisit(context: BrowserContext, url: string, looks: boolean):
     allow: (pattern) => void allowed.push(pattern),
     until,
     async open(path) {
-      await page.goto(path);
+      // The page itself loads a dropped part again, but not one that was dropped before its own code ran.
+      do {
+        isDropped = false;
+        await page.goto(path).catch((error: unknown) => {
+          if (!ofMachine.test(String(error))) throw error;
+          isDropped = true;
+        });
+        await until(isSettled, () => isDropped);
+      } while (isDropped);
       await settle();
     },
     async shoot(name) {
