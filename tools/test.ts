@@ -26,9 +26,9 @@ const longest = 'test/conformance/families.test.ts';
 /** Files of the smallest part: starting a part takes two seconds of CPU, as most parts load the whole gateway. */
 const fewestFiles = 30;
 /** Files of `full`, without the browser's, that take a minute or more: they begin first. */
-const minutes = toFull(['image', 'package', 'postgres-store', 'upgrade', 'compose']);
-/** Files that wait for faults, restarts and windows of time half of their time: they have a lane of their own beside the others. */
-const waitMost = toFull(['chaos-traffic', 'chaos-books']);
+const minutes = ['image', 'chaos-traffic', 'chaos-books', 'package', 'postgres-store', 'upgrade', 'compose'].map(
+  (name) => `test/full/${name}.test.ts`,
+);
 /** Files for which something is downloaded for minutes, while other files run. */
 const installedFirst = [
   { file: 'test/full/foreign.test.ts', named: 'foreign', install: () => installForeign() },
@@ -60,10 +60,6 @@ if (mode === 'full') {
 
 if (more.length > 0) process.exitCode = (await run(more, availableParallelism() + 1)).code;
 else process.exitCode = mode === 'full' ? await runFull() : await runUnits();
-
-function toFull(names: readonly string[]): string[] {
-  return names.map((name) => `test/full/${name}.test.ts`);
-}
 
 /** Runs many files in one process, and a few processes at a time. */
 async function runUnits(): Promise<number> {
@@ -104,18 +100,17 @@ function makeTemporary(): string {
  */
 async function runFull(): Promise<number> {
   const files = globSync(full).sort();
-  const first = [...minutes, ...waitMost, ...installedFirst.map(({ file }) => file)];
+  const first = [...minutes, ...installedFirst.map(({ file }) => file)];
   const rest = files.filter((file) => !first.includes(file));
   const isInBrowser = (file: string): boolean => file.startsWith('test/browser/');
   const inBrowser: Part[] = rest.filter(isInBrowser).map((file) => [file]);
   const others: Part[] = [...minutes, ...rest.filter((file) => !isInBrowser(file))].map((file) => [file]);
-  await Promise.all([
-    runAll([waitMost.map((file) => [file])], 'one file'),
-    ...Array.from({ length: lanes }, async (_, lane) => {
+  await Promise.all(
+    Array.from({ length: lanes }, async (_, lane) => {
       if (lane === 0) await runInstalled();
       await runAll(lane % 2 === 1 ? [inBrowser, others] : [others, inBrowser], 'one file');
     }),
-  ]);
+  );
   return sumUp(files.length);
 }
 
