@@ -41,5 +41,11 @@ const COMMA = Buffer.from(',');
 const CLOSE = Buffer.from(']');
 
 function listed(items: readonly Buffer[]): Buffer[] {
-  return [OPEN, ...items.flatMap((item, index) => (index === 0 ? [item] : [COMMA, item])), CLOSE];
+  const pieces: Buffer[] = [OPEN];
+  for (const item of items) {
+    if (pieces.length > 1) pieces.push(COMMA);
+    pieces.push(item);
+  }
+  pieces.push(CLOSE);
+  return pieces;
 }
