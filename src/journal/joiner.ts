@@ -20,37 +20,40 @@ export function nothingJoined(): Joined {
 interface OpenIntent {
   readonly intent: IntentRecord;
   readonly segment: number;
+  readonly number: number;
 }
 
-/** Open intents, by the numbers in their IDs, as hashing texts is slower; by the text where two numbers are equal. */
+const listCount = 1024;
+
+/**
+ * Open intents, in lists that stay: a `Map` often makes a new table, and V8 moves what dead tables refer to into its old generation.
+ * An intent's list is found by the number in its ID, as hashing texts is slower.
+ */
 class OpenIntents {
-  readonly #intents = new Map<number | string, OpenIntent>();
-  #hasTexts = false;
+  readonly #lists: OpenIntent[][] = Array.from({ length: listCount }, () => []);
+  size = 0;
 
-  get size(): number {
-    return this.#intents.size;
+  values(): OpenIntent[] {
+    return this.#lists.flat();
   }
 
-  values(): Iterable<OpenIntent> {
-    return this.#intents.values();
-  }
-
-  set(intent: OpenIntent, number: number): void {
-    const other = this.#intents.get(number);
-    const { id } = intent.intent.row;
-    const isTaken = other !== undefined && other.intent.row.id !== id;
-    if (isTaken) this.#hasTexts = true;
-    this.#intents.set(isTaken ? id : number, intent);
+  set(intent: OpenIntent): void {
+    this.delete(intent.intent.row.id, intent.number);
+    this.#lists[intent.number % listCount]?.push(intent);
+    this.size += 1;
   }
 
   delete(id: string, number: number): void {
-    if (this.#intents.get(number)?.intent.row.id === id) this.#intents.delete(number);
-    if (this.#hasTexts) this.#intents.delete(id);
+    const list = this.#lists[number % listCount] ?? [];
+    const at = list.findIndex((other) => other.number === number && other.intent.row.id === id);
+    if (at < 0) return;
+    list.splice(at, 1);
+    this.size -= 1;
   }
 
   clear(): void {
-    this.#intents.clear();
-    this.#hasTexts = false;
+    for (const list of this.#lists) list.length = 0;
+    this.size = 0;
   }
 }
 
@@ -114,7 +117,7 @@ export class Joiner {
     switch (record.kind) {
       case 'intent':
         this.#enter(record.row.node, into);
-        this.#open.set({ intent: record, segment }, idNumber ?? idNumberOf(record.row.id));
+        this.#open.set({ intent: record, segment, number: idNumber ?? idNumberOf(record.row.id) });
         break;
       case 'settlement': {
         this.#enter(record.row.node, into);
