@@ -87,6 +87,29 @@ test('the fields of a head that was not admitted are not shared with other conne
 test('the shared memory of request heads is limited to 1024 entries', () => {
   const shared = new SharedHeads();
   const memo = new HeadMemo(shared);
-  for (let count = 0; count < 3_000; count += 1) read(memo, headWith(`key-${count}`, '1')).fields.made = {};
+  for (let count = 0; count < 3_000; count += 1) {
+    const head = headWith(`key-${count}`, '1');
+    for (let time = 0; time < 2; time += 1) read(memo, head).fields.made = {};
+  }
   assert.equal(memo.owned.size, 1_024);
+});
+
+test('request heads that each hold an ID of their own are not kept', () => {
+  const memo = new HeadMemo(new SharedHeads());
+  for (let count = 0; count < 3_000; count += 1) read(memo, headWith(`key-${count}`, '1')).fields.made = {};
+  assert.equal(memo.owned.size, 1);
+});
+
+test('shared heads are found though their Content-Length is at different places', () => {
+  const memo = new HeadMemo(new SharedHeads());
+  const heads = ['key-1', 'key-11', 'key-111'].map((key) => headWith(key, '1'));
+  const admitAll = () =>
+    heads.map((head) => {
+      const { fields } = read(memo, head);
+      fields.made ??= {};
+      return fields;
+    });
+  for (let time = 0; time < 2; time += 1) admitAll();
+  const known = admitAll();
+  for (const [index, fields] of admitAll().entries()) assert.equal(fields, known[index]);
 });

@@ -1,6 +1,7 @@
 /** Caches parsed heads, which clients repeat. Connections share a head until the connection that brought it closes, so that no secret stays. */
 
 import { Buffer } from 'node:buffer';
+import { cr } from './characters.ts';
 import type { WireFault } from './fault.ts';
 import type { FieldLimits } from './fields.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
@@ -10,6 +11,10 @@ export const mostBytes = 2 * 1024;
 /** Limit of the digits of a length, so that JavaScript represents the number exactly. */
 const mostDigits = 15;
 const mostShared = 1_024;
+/** Limit of the spots at which shared heads have their length: a spot for each kind of client and length of key. */
+const mostSpots = 8;
+/** A power of two. */
+const seenCount = 4_096;
 const DIGIT_0 = 0x30;
 
 interface KnownHead {
@@ -28,6 +33,18 @@ interface SharedHead extends KnownHead {
 /** The shared heads of all connections, the oldest first. Of two heads with the same hash only one is kept. */
 export class SharedHeads {
   readonly #byHash = new Map<number, SharedHead>();
+  /** Where shared heads have the digits of their length, each as the number of bytes before and behind. */
+  readonly spots: { readonly before: number; readonly behind: number }[] = [];
+  /** Hashes of heads that were received but not kept. */
+  readonly #seen = new Int32Array(seenCount);
+
+  /** Notes a head; true where it was noted before, and not too long ago. */
+  wasSeen(hash: number): boolean {
+    const at = hash & (seenCount - 1);
+    const was = this.#seen[at] === hash;
+    this.#seen[at] = hash;
+    return was;
+  }
 
   get(hash: number): KnownHead | undefined {
     return this.#byHash.get(hash);
@@ -38,6 +55,10 @@ export class SharedHeads {
     if (this.#byHash.size >= mostShared) this.remove(this.#byHash.values().next().value);
     this.#byHash.set(shared.hash, shared);
     shared.owner.owned.add(shared);
+    const spot = { before: shared.before.length, behind: shared.behind.length };
+    if (this.spots.some(({ before, behind }) => before === spot.before && behind === spot.behind)) return;
+    this.spots.unshift(spot);
+    this.spots.length = Math.min(this.spots.length, mostSpots);
   }
 
   remove(shared: SharedHead | undefined): void {
@@ -78,29 +99,31 @@ export class HeadMemo {
 
   /** Finds a known head. If the last two differed, shared ones are tried first: through a proxy, one connection has requests of many clients. */
   #find(last: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
-    if (this.#changes) return this.#readShared(last, bytes, endsAt) ?? headOf(last, bytes, endsAt);
+    if (this.#changes) return this.#readShared(last.limits, bytes, endsAt) ?? headOf(last, bytes, endsAt);
     const same = headOf(last, bytes, endsAt);
     if (same !== undefined) return same;
     this.#changes = true;
-    return this.#readShared(last, bytes, endsAt);
+    return this.#readShared(last.limits, bytes, endsAt);
   }
 
   close(): void {
     for (const shared of this.owned) this.#shared.remove(shared);
   }
 
-  /** Finds a shared head whose length is at the same position as in the last one. */
-  #readShared({ before, behind, limits }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
-    if (endsAt < before.length + behind.length) return undefined;
+  #readShared(limits: FieldLimits, bytes: Buffer, endsAt: number): RequestHead | undefined {
     this.#share();
-    const known = this.#shared.get(hashOf(bytes, before.length, endsAt - behind.length, endsAt));
-    if (known === undefined || known.limits !== limits) return undefined;
-    const found = headOf(known, bytes, endsAt);
-    if (found === undefined) return undefined;
-    this.#changes = known !== this.#last;
-    this.#last = known;
-    this.#isNew = false;
-    return found;
+    for (const { before, behind } of this.#shared.spots) {
+      const behindAt = endsAt - behind;
+      if (behindAt <= before || !isDigit(bytes[before]) || bytes[behindAt] !== cr) continue;
+      const known = this.#shared.get(hashOf(bytes, before, behindAt, endsAt));
+      const found = known?.limits === limits ? headOf(known, bytes, endsAt) : undefined;
+      if (known === undefined || found === undefined) continue;
+      this.#changes = known !== this.#last;
+      this.#last = known;
+      this.#isNew = false;
+      return found;
+    }
+    return undefined;
   }
 
   /** Shares the last head, if a reader computed something from its fields: then the request was accepted. */
@@ -114,13 +137,18 @@ export class HeadMemo {
   #keep(head: RequestHead, bytes: Buffer, endsAt: number, limits: FieldLimits): void {
     const lengthSpan = endsAt > mostBytes || head.expectsContinue ? undefined : head.fields.spanOf('content-length');
     if (lengthSpan === undefined) return;
+    const hash = hashOf(bytes, lengthSpan.start, lengthSpan.end, endsAt);
+    // Each head may hold an ID of its own: apart from the connection's first, only those are kept that come again.
+    if (this.#last !== undefined && !this.#shared.wasSeen(hash)) return;
     this.#share();
     const before = Buffer.from(bytes.subarray(0, lengthSpan.start));
     const behind = Buffer.from(bytes.subarray(lengthSpan.end, endsAt));
-    this.#last = { head, limits, before, behind, hash: hashOf(bytes, lengthSpan.start, lengthSpan.end, endsAt) };
+    this.#last = { head, limits, before, behind, hash };
     this.#isNew = true;
   }
 }
+
+const isDigit = (byte = 0): boolean => byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
 
 function headOf({ head, before, behind }: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
   const length = lengthBetween(before, behind, bytes, endsAt);
