@@ -30,6 +30,7 @@ test('response heads that differ only in Content-Length get the same lines from 
       for (const [length, one] of answers) {
         const answered = raw.with(raw.indexOf('Content-Length') + 1, String(length));
         assert.equal(wholeLines({ headers: answered, headMemo }, length, one), clientLines(answered, one));
+        assert.equal(wholeLines({ headers: raw, headMemo: undefined }, length, one), clientLines(answered, one));
       }
     }),
   );

@@ -34,14 +34,14 @@ interface HeaderRules {
   readonly listed: HeaderList | undefined;
 }
 
-/** The answer's end-to-end headers as lines of a head, in its order and spelling; its request ID gets another name. */
-export function clientLines(raw: readonly string[], rules: HeaderRules): string {
+/** The answer's end-to-end headers as lines of a head, in its order and spelling; its request ID gets another name. `length`: sent as the body's. */
+export function clientLines(raw: readonly string[], rules: HeaderRules, length?: number | string): string {
   const named = connectionTokens(raw);
   let lines = '';
   for (let i = 0; i < raw.length; i += 2) {
     const value = raw[i + 1] ?? '';
     const name = passingName(raw[i] ?? '', value, rules, named);
-    if (name !== undefined) lines += `${name}: ${value}\r\n`;
+    if (name !== undefined) lines += `${name}: ${length !== undefined && isLength(name) ? length : value}\r\n`;
   }
   return lines;
 }
@@ -53,23 +53,25 @@ interface KnownLines extends HeaderRules {
   readonly behind: string;
 }
 
+const isLength = (name: string): boolean => judgeName(name).lower === 'content-length';
+
 /** The head's lines for an answer that arrived completely, with its length. */
 export function wholeLines(
   { headers, headMemo }: Pick<Answer, 'headers' | 'headMemo'>,
   length: number,
   rules: HeaderRules,
 ): string {
+  if (headMemo === undefined) return clientLines(headers, rules, length);
   // Only this function stores something there.
-  const known = headMemo?.made as KnownLines | undefined;
+  const known = headMemo.made as KnownLines | undefined;
   const isKnown = known?.listed === rules.listed && known?.hasOwnRates === rules.hasOwnRates;
   const lines = known !== undefined && isKnown ? known : readLines(headers, rules);
-  if (headMemo !== undefined) headMemo.made = lines;
+  headMemo.made = lines;
   return lines.before + length + lines.behind;
 }
 
 function readLines(raw: readonly string[], rules: HeaderRules): KnownLines {
-  const at = raw.findIndex((text, index) => index % 2 === 0 && judgeName(text).lower === 'content-length');
-  const [before = '', behind = ''] = clientLines(raw.with(at + 1, lengthMark), rules).split(lengthMark);
+  const [before = '', behind = ''] = clientLines(raw, rules, lengthMark).split(lengthMark);
   return { ...rules, before: flat(before), behind: flat(behind) };
 }
 

@@ -158,7 +158,7 @@ class CallHandler implements AnswerHandler, Answer, ClientWork, Timed {
     this.#phaseAtMs = this.firstByteAtMs + this.#timeouts.idleMs;
   }
 
-  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void {
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo | undefined): void {
     this.headMemo = memo;
     this.status = status;
     this.statusText = statusText;

@@ -8,7 +8,7 @@ const bytesOf = (head: string): Buffer => Buffer.from(`${head}\r\n\r\n`, 'latin1
 
 function comparable(head: ReturnType<typeof readAnswerHead>): unknown {
   if ('kind' in head) return head;
-  const { fields, ...rest } = head;
+  const { fields, memo, ...rest } = head;
   return rest;
 }
 

@@ -18,8 +18,8 @@ export interface AnswerHead {
   readonly headers: readonly string[];
   /** The headers as fields. In a cached head they have the length of the first such head. */
   readonly fields: Fields;
-  /** What a reader has computed from the head; shared by all heads that differ only in the length. */
-  readonly memo: HeadMemo;
+  /** What a reader has computed from the head; shared by all heads that differ only in the length. Undefined where the head is not kept. */
+  memo: HeadMemo | undefined;
   /** The announced length; 0 where the status allows no body; `chunked`; or `to-end` for a body that ends with the connection. */
   readonly bodyBytes: number | 'chunked' | 'to-end';
   readonly keepAlive: boolean;
@@ -106,7 +106,9 @@ export class AnswerMemo {
     const before = Buffer.from(bytes.subarray(0, span.start));
     const behind = Buffer.from(bytes.subarray(span.end, endsAt));
     // A head whose length begins with a zero is not kept: its copies would have the length without the zero.
-    if (lengthBetween(before, behind, bytes, endsAt) !== undefined) this.#known = { head, before, behind };
+    if (lengthBetween(before, behind, bytes, endsAt) === undefined) return;
+    head.memo = { made: undefined };
+    this.#known = { head, before, behind };
   }
 }
 
@@ -170,7 +172,7 @@ function judge({ status, statusText, fields, isOld, hasNoBody }: Judged): Answer
     statusText,
     headers: fields.list,
     fields,
-    memo: { made: undefined },
+    memo: undefined,
     bodyBytes,
     keepAlive,
     keepAliveS,

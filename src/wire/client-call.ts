@@ -36,7 +36,7 @@ export interface AnswerHandler {
   /** The first byte of the answer has arrived; informational answers (1xx) do not count. */
   onFirstByte(atMs: number): void;
   /** `headers`: names and values alternately, as received, one character per byte. */
-  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void;
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo | undefined): void;
   /** The bytes belong to the handler and are not overwritten. Bytes that were already read arrive even after a pause. */
   onBody(piece: Buffer, atMs: number): void;
   onEnd(trailers: readonly string[]): void;

@@ -82,7 +82,7 @@ export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
     this.#reader?.onFirstByte(atMs);
   }
 
-  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo): void {
+  onHead(status: number, statusText: string, headers: readonly string[], memo: HeadMemo | undefined): void {
     this.#hasAnswer = true;
     const endpoint = this.#judge();
     const nowMs = performance.now();
