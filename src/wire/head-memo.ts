@@ -1,7 +1,6 @@
 /** Caches parsed heads, which clients repeat. Connections share a head until the connection that brought it closes, so that no secret stays. */
 
 import { Buffer } from 'node:buffer';
-import { cr } from './characters.ts';
 import type { WireFault } from './fault.ts';
 import type { FieldLimits } from './fields.ts';
 import { type RequestHead, readRequestHead } from './request-head.ts';
@@ -11,11 +10,11 @@ export const mostBytes = 2 * 1024;
 /** Limit of the digits of a length, so that JavaScript represents the number exactly. */
 const mostDigits = 15;
 const mostShared = 1_024;
-/** Limit of the spots at which shared heads have their length: a spot for each kind of client and length of key. */
-const mostSpots = 8;
 /** A power of two. */
 const seenCount = 4_096;
 const DIGIT_0 = 0x30;
+/** How nearly all clients write the field, in either case. */
+const beforeLength = Buffer.from('ength: ');
 
 interface KnownHead {
   readonly head: RequestHead;
@@ -33,8 +32,6 @@ interface SharedHead extends KnownHead {
 /** The shared heads of all connections, the oldest first. Of two heads with the same hash only one is kept. */
 export class SharedHeads {
   readonly #byHash = new Map<number, SharedHead>();
-  /** Where shared heads have the digits of their length, each as the number of bytes before and behind. */
-  readonly spots: { readonly before: number; readonly behind: number }[] = [];
   /** Hashes of heads that were received but not kept. */
   readonly #seen = new Int32Array(seenCount);
 
@@ -55,10 +52,6 @@ export class SharedHeads {
     if (this.#byHash.size >= mostShared) this.remove(this.#byHash.values().next().value);
     this.#byHash.set(shared.hash, shared);
     shared.owner.owned.add(shared);
-    const spot = { before: shared.before.length, behind: shared.behind.length };
-    if (this.spots.some(({ before, behind }) => before === spot.before && behind === spot.behind)) return;
-    this.spots.unshift(spot);
-    this.spots.length = Math.min(this.spots.length, mostSpots);
   }
 
   remove(shared: SharedHead | undefined): void {
@@ -99,11 +92,10 @@ export class HeadMemo {
 
   /** Finds a known head. If the last two differed, shared ones are tried first: through a proxy, one connection has requests of many clients. */
   #find(last: KnownHead, bytes: Buffer, endsAt: number): RequestHead | undefined {
-    if (this.#changes) return this.#readShared(last.limits, bytes, endsAt) ?? headOf(last, bytes, endsAt);
-    const same = headOf(last, bytes, endsAt);
+    const same = this.#changes ? undefined : headOf(last, bytes, endsAt);
     if (same !== undefined) return same;
     this.#changes = true;
-    return this.#readShared(last.limits, bytes, endsAt);
+    return this.#readShared(last.limits, bytes, endsAt) ?? headOf(last, bytes, endsAt);
   }
 
   close(): void {
@@ -112,18 +104,16 @@ export class HeadMemo {
 
   #readShared(limits: FieldLimits, bytes: Buffer, endsAt: number): RequestHead | undefined {
     this.#share();
-    for (const { before, behind } of this.#shared.spots) {
-      const behindAt = endsAt - behind;
-      if (behindAt <= before || !isDigit(bytes[before]) || bytes[behindAt] !== cr) continue;
-      const known = this.#shared.get(hashOf(bytes, before, behindAt, endsAt));
-      const found = known?.limits === limits ? headOf(known, bytes, endsAt) : undefined;
-      if (known === undefined || found === undefined) continue;
-      this.#changes = known !== this.#last;
-      this.#last = known;
-      this.#isNew = false;
-      return found;
-    }
-    return undefined;
+    const digitsAt = bytes.indexOf(beforeLength) + beforeLength.length;
+    let behindAt = digitsAt;
+    while (isDigit(bytes[behindAt])) behindAt += 1;
+    const known = this.#shared.get(hashOf(bytes, digitsAt, behindAt, endsAt));
+    const found = known?.limits === limits ? headOf(known, bytes, endsAt) : undefined;
+    if (found === undefined) return undefined;
+    this.#changes = known !== this.#last;
+    this.#last = known;
+    this.#isNew = false;
+    return found;
   }
 
   /** Shares the last head, if a reader computed something from its fields: then the request was accepted. */
@@ -174,11 +164,10 @@ export function lengthBetween(before: Buffer, behind: Buffer, bytes: Buffer, end
 
 /** A hash of the head without its digits. It finds candidates, whose bytes are then compared. */
 function hashOf(bytes: Buffer, digitsAt: number, behindAt: number, endsAt: number): number {
-  return addTo(addTo(0, bytes, 0, digitsAt), bytes, behindAt, endsAt);
-}
-
-function addTo(hash: number, bytes: Buffer, from: number, to: number): number {
-  let sum = hash;
-  for (let at = from; at < to; at += 1) sum = (Math.imul(sum, 31) + (bytes[at] ?? 0)) | 0;
-  return sum;
+  let hash = 0;
+  for (let at = 0; at < endsAt; at += 1) {
+    if (at === digitsAt) at = behindAt;
+    hash = (Math.imul(hash, 31) + (bytes[at] ?? 0)) | 0;
+  }
+  return hash;
 }
