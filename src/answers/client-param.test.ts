@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { anyCharacter } from '../../test/support/any-character.ts';
-import { clientParam } from './client-param.ts';
+import { clientParam } from './pass.ts';
 
 const embeddings = { model: 'm', input: ['a'], dimensions: 3, encoding_format: 'float' };
 const rerank = { model: 'm', query: 'q', documents: ['a'], top_n: 1, return_documents: true };

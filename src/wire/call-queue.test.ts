@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { promotedBytes } from '../../test/support/time/promoted.ts';
-import { CallQueue } from './call-queue.ts';
 import { type AnswerHandler, ClientCall } from './client-call.ts';
+import { CallQueue } from './client-pool.ts';
 
 const nothing = (): void => undefined;
 const handler: AnswerHandler = {

@@ -8,6 +8,7 @@ import type { Drift } from '../../core/drift.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { Exchange, type RequestHeaders } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, listOperations, type ReadPart, type Remembered } from '../../core/lists.ts';
+import type { LeaseRequest, MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
 import type { Answer } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
@@ -22,8 +23,64 @@ import { listIn } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { PartCall } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
-import { SharedMemory } from './shared-memory.ts';
 import { sharesOf } from './shares.ts';
+
+class SharedMemory implements MemoryPool {
+  readonly #exchange: Exchange;
+  readonly #pool: MemoryPool;
+  #entering: Promise<MemoryLease> | undefined = undefined;
+
+  constructor(exchange: Exchange, pool: MemoryPool) {
+    this.#exchange = exchange;
+    this.#pool = pool;
+  }
+
+  async enter(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
+    // The memory of an exchange ends with its client: calls that are read on after that get a lease of their own.
+    if (this.#exchange.client.gone) return this.#pool.enter(leaseRequest, bytes);
+    const isFirst = this.#exchange.answerLease === undefined && this.#entering === undefined;
+    if (isFirst) this.#entering = this.#enterFirst(leaseRequest, bytes);
+    const memory = this.#exchange.answerLease ?? (await this.#entering);
+    const share = memory && new Share(memory, isFirst ? bytes : 0);
+    if (share?.growTo(bytes) === true) return share;
+    throw new GatewayError('overloaded', { cause: 'memory for translated answers: none left for one of several' });
+  }
+
+  async #enterFirst(leaseRequest: LeaseRequest, bytes: number): Promise<MemoryLease> {
+    const { client } = this.#exchange;
+    const memory = await this.#pool.enter({ ...leaseRequest, client }, bytes);
+    if (client.gone) memory.release();
+    this.#exchange.answerLease = memory;
+    return memory;
+  }
+}
+
+class Share implements MemoryLease {
+  bytes: number;
+  readonly #whole: MemoryLease;
+
+  constructor(whole: MemoryLease, bytes: number) {
+    this.#whole = whole;
+    this.bytes = bytes;
+  }
+
+  growTo(bytes: number): boolean {
+    const others = this.#whole.bytes - this.bytes;
+    if (!this.#whole.growTo(others + bytes)) return false;
+    this.bytes = Math.max(this.bytes, bytes);
+    return true;
+  }
+
+  shrinkTo(bytes: number): void {
+    if (bytes >= this.bytes) return;
+    this.#whole.shrinkTo(this.#whole.bytes - this.bytes + bytes);
+    this.bytes = bytes;
+  }
+
+  release(): void {
+    this.shrinkTo(0);
+  }
+}
 
 export interface ListDeps extends AttemptDeps {
   readonly lists: Lists;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Buffer } from 'node:buffer';
 import { test } from 'node:test';
-import { PictureReader } from './pictures.ts';
+import { PictureReader } from './usage.ts';
 
 function seen(isStream: boolean, text: string, pieceBytes: number) {
   const reader = new PictureReader(isStream);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { RetryBudget } from './retry-budget.ts';
+import { RetryBudget } from './target-health.ts';
 
 /** Takes until it is refused. */
 function drain(budget: RetryBudget, nowMs: number): number {

@@ -15,7 +15,45 @@ import { BodyFaults } from './body-faults.ts';
 import { Circuit } from './circuit.ts';
 import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
-import { RetryBudget } from './retry-budget.ts';
+
+// In thousandths of a retry: whole numbers add up exactly.
+const repetition = 1_000;
+const perRequest = 200;
+/** Credit per millisecond, which allows 10 retries a second. */
+const perMs = 10;
+const mostStored = 50 * repetition;
+const atStart = 20 * repetition;
+
+export class RetryBudget {
+  #stored = atStart;
+  #filledAtMs: number;
+
+  constructor(nowMs: number) {
+    this.#filledAtMs = nowMs;
+  }
+
+  /** Adds credit. To be called first for every client request. */
+  deposit(): void {
+    this.#store(perRequest);
+  }
+
+  tryTake(nowMs: number): boolean {
+    this.#store((nowMs - this.#filledAtMs) * perMs);
+    this.#filledAtMs = nowMs;
+    if (this.#stored < repetition) return false;
+    this.#stored -= repetition;
+    return true;
+  }
+
+  /** Returns the payment of a call that was not sent. */
+  refund(): void {
+    this.#store(repetition);
+  }
+
+  #store(amount: number): void {
+    this.#stored = Math.min(mostStored, this.#stored + amount);
+  }
+}
 
 /** The health of a model at an upstream, by the upstream's name for it. */
 export class TargetHealth {
