@@ -50,7 +50,7 @@ export interface PlannedRate {
   beginning?: string;
 }
 
-export interface PlannedCrowd {
+export interface PlannedSlots {
   readonly holder: Holder;
   readonly most: number;
   readonly count: HolderCount;
@@ -63,12 +63,12 @@ export const amountOf = ({ requests, tokens, items }: Amounts, measure: Measure)
 /** The limits and counts of a list of holders, prepared for decisions. */
 export class Plan {
   readonly rates: readonly PlannedRate[];
-  readonly crowds: readonly PlannedCrowd[];
+  readonly slots: readonly PlannedSlots[];
   readonly counts: readonly HolderCount[];
 
-  constructor(rates: readonly PlannedRate[], crowds: readonly PlannedCrowd[], counts: readonly HolderCount[]) {
+  constructor(rates: readonly PlannedRate[], slots: readonly PlannedSlots[], counts: readonly HolderCount[]) {
     this.rates = rates;
-    this.crowds = crowds;
+    this.slots = slots;
     this.counts = counts;
   }
 
@@ -104,7 +104,7 @@ export class Plan {
   take(nowMs: number, amounts: Amounts): void {
     this.hold();
     for (const { rate, window } of this.rates) window.add(nowMs, amountOf(amounts, rate.measure));
-    for (const { count } of this.crowds) count.held += 1;
+    for (const { count } of this.slots) count.held += 1;
   }
 
   settle(takenAtMs: number, amounts: Amounts, used: Amounts): void {
@@ -112,7 +112,7 @@ export class Plan {
       const more = amountOf(used, rate.measure) - amountOf(amounts, rate.measure);
       if (more !== 0) window.add(takenAtMs, more);
     }
-    for (const { count } of this.crowds) count.held -= 1;
+    for (const { count } of this.slots) count.held -= 1;
     this.letGo();
   }
 }
@@ -140,7 +140,7 @@ export class Counters {
 
   #makePlan(holders: readonly Holder[], nowMs: number): Plan {
     const rates: PlannedRate[] = [];
-    const crowds: PlannedCrowd[] = [];
+    const slots: PlannedSlots[] = [];
     const counts: HolderCount[] = [];
     for (const holder of holders) {
       const count = this.#count(holder);
@@ -149,9 +149,9 @@ export class Counters {
         rates.push({ holder, rate, window: count.window(rate.measure, rate.window, nowMs) });
       }
       const { concurrency } = holder.caps;
-      if (concurrency !== undefined) crowds.push({ holder, most: concurrency, count });
+      if (concurrency !== undefined) slots.push({ holder, most: concurrency, count });
     }
-    return new Plan(rates, crowds, counts);
+    return new Plan(rates, slots, counts);
   }
 
   #count({ kind, id }: Holder): HolderCount {

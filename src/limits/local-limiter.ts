@@ -7,7 +7,7 @@ import { inWords, messageFor, type Obstacle, retryAfterSOf, shareOf, toRateLines
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
 
 /** Suggested wait at a concurrency limit, as nobody knows when another exchange ends. */
-const crowdedRetryMs = 1_000;
+const concurrencyRetryMs = 1_000;
 /** Suggested wait while nodes decide alone, as nobody knows when they will count together again. */
 const sharedRetryMs = 5_000;
 /** Suggested wait after a late answer: by then another one has arrived, or Redis counts as unreachable. */
@@ -131,10 +131,10 @@ export function obstacleTo(
     const obstacle = obstacleOf(planned, amounts, nowMs, nodes, isMerelyLate);
     if (obstacle !== undefined && (worst === undefined || isLonger(obstacle, worst))) worst = obstacle;
   }
-  for (const { holder, most: whole, count } of plan.crowds) {
+  for (const { holder, most: whole, count } of plan.slots) {
     const most = shareOf(whole, nodes);
     if (count.held + (withBegun ? count.begun : 0) < most) continue;
-    const obstacle = crowdObstacle(holder, most);
+    const obstacle = concurrencyObstacle(holder, most);
     if (worst === undefined || isLonger(obstacle, worst)) worst = obstacle;
   }
   return worst;
@@ -171,8 +171,8 @@ function rateObstacle(
   return { holder, rate, most, asked, isForever, retryAfterMs };
 }
 
-export function crowdObstacle(holder: Obstacle['holder'], most: number): Obstacle {
-  return { holder, rate: 'at once', most, asked: 1, isForever: most === 0, retryAfterMs: crowdedRetryMs };
+export function concurrencyObstacle(holder: Obstacle['holder'], most: number): Obstacle {
+  return { holder, rate: 'at once', most, asked: 1, isForever: most === 0, retryAfterMs: concurrencyRetryMs };
 }
 
 function isLonger(one: Obstacle, than: Obstacle): boolean {

@@ -8,7 +8,7 @@ import { getOrMake } from '../lib/get-or-make.ts';
 import type { Plan } from './counters.ts';
 import { type Obstacle, toRateLines } from './limit-words.ts';
 import type { Amounts, Begun, Refused, Taken } from './limiter.ts';
-import { crowdObstacle, refusalOf } from './local-limiter.ts';
+import { concurrencyObstacle, refusalOf } from './local-limiter.ts';
 import { within } from './reading-time.ts';
 import { decisionDeadlineMs, type LinkDeps, RedisLink } from './redis-link.ts';
 import { adjustScript, reserveScript, slotsScript } from './redis-scripts.ts';
@@ -178,7 +178,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   }
 
   protected override taken(plan: Plan, amounts: Amounts, nowMs: number, reply?: Reply): Taken {
-    if (reply !== undefined) for (const { count } of plan.crowds) count.heldReported += 1;
+    if (reply !== undefined) for (const { count } of plan.slots) count.heldReported += 1;
     return super.taken(plan, amounts, nowMs, reply);
   }
 
@@ -203,7 +203,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
   protected lateEnded(reply: Reply | undefined, plan: Plan, amounts: Amounts, lateAtMs: number): void {
     if (reply !== undefined) {
       for (const { rate, window } of plan.rates) window.note(lateAtMs, -amounts[rate.measure]);
-      for (const { count } of plan.crowds) count.heldReported += 1;
+      for (const { count } of plan.slots) count.heldReported += 1;
       this.#hasUntold = true;
     }
     this.#lateOnTheWay -= 1;
@@ -228,7 +228,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
       args.push(String(window.bucketMs), String(window.bucketAt(redisAtMs)), String(more));
     }
     const rates = keys.length;
-    for (const [index, { count }] of plan.crowds.entries()) {
+    for (const [index, { count }] of plan.slots.entries()) {
       keys.push(remote.keys[plan.rates.length + index] ?? '');
       args.push('-1');
       count.heldReported -= 1;
@@ -320,7 +320,7 @@ export class RedisLimiter extends SharedLimiter<Reply> implements SlotArbiter {
     const differences: string[] = [];
     for (const count of this.counters.all()) {
       if (count.held === count.heldReported) continue;
-      keys.push(this.#prefix + crowdKey(count));
+      keys.push(this.#prefix + concurrencyKey(count));
       differences.push(String(count.held - count.heldReported));
       count.heldReported = count.held;
     }
@@ -344,14 +344,14 @@ function toGrant(reply: unknown): SlotGrant {
   return { held, keep };
 }
 
-function toRemotePlan({ rates, crowds }: Plan, before: string): RemotePlan {
+function toRemotePlan({ rates, slots }: Plan, before: string): RemotePlan {
   const keys = rates.map(({ holder, rate }) => before + rateKey(rate.measure, rate.window, holder));
   const args = [String(rates.length)];
   for (const { rate, window } of rates) {
     args.push(String(measures.indexOf(rate.measure) + 1), String(window.bucketMs), String(rate.most));
   }
-  for (const { holder, most } of crowds) {
-    keys.push(before + crowdKey(holder));
+  for (const { holder, most } of slots) {
+    keys.push(before + concurrencyKey(holder));
     args.push(String(most));
   }
   keys.push(`${prefix}nodes`);
@@ -362,7 +362,7 @@ function rateKey(measure: string, span: string, { kind, id }: { readonly kind: s
   return `${measure}:${span}:${kind}:${id}`;
 }
 
-function crowdKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
+function concurrencyKey({ kind, id }: { readonly kind: string; readonly id: string }): string {
   return `open:${kind}:${id}`;
 }
 
@@ -384,7 +384,7 @@ function remoteRateLines({ rates }: Plan, reply: Reply): string {
   });
 }
 
-function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: Reply): Obstacle {
+function obstacleIn({ rates, slots }: Plan, amounts: Amounts, reply: Reply): Obstacle {
   const [, , which = 0, waitMs = 0] = reply;
   const planned = rates[which - 1];
   if (planned !== undefined) {
@@ -392,9 +392,9 @@ function obstacleIn({ rates, crowds }: Plan, amounts: Amounts, reply: Reply): Ob
     const isForever = waitMs < 0;
     return { holder, rate, most: rate.most, asked: amounts[rate.measure], isForever, retryAfterMs: waitMs };
   }
-  const crowd = crowds[which - 1 - rates.length];
-  if (crowd === undefined) throw new RangeError('redis named a limit that was not asked about');
-  return crowdObstacle(crowd.holder, crowd.most);
+  const limit = slots[which - 1 - rates.length];
+  if (limit === undefined) throw new RangeError('redis named a limit that was not asked about');
+  return concurrencyObstacle(limit.holder, limit.most);
 }
 
 function isNumbers(reply: unknown): reply is number[] {

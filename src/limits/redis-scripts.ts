@@ -50,8 +50,8 @@ end
 `;
 
 /**
- * Reserves from limits. KEYS: rates, crowds (concurrency limits), and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate
- * its measure (1 to 3), bucket length and limit; for each crowd its limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0,
+ * Reserves from limits. KEYS: rates, concurrency limits, and the nodes. ARGV: node, requests, tokens, items, number of rates; for each rate
+ * its measure (1 to 3), bucket length and limit; then each concurrency limit. Answers 1, the time, and for each rate its sum and newest bucket; or 0,
  * the time, which key refuses and for how long (-1: for ever), and the same. HMGET gives false for what is not there, and ipairs goes on over it.
  */
 const reserve = `${shared}
@@ -123,8 +123,8 @@ return reply
 `;
 
 /**
- * Corrects amounts, and removes or adds exchanges. KEYS: rates, then crowds. ARGV: node, number of rates; for each rate its bucket length, the bucket
- * and the difference; for each crowd the difference.
+ * Corrects amounts, and removes or adds exchanges. KEYS: rates, then concurrency limits. ARGV: node, number of rates; for each rate its bucket
+ * length, the bucket and the difference; for each concurrency limit the difference.
  */
 const adjust = `${shared}
 local node, rates = ARGV[1], tonumber(ARGV[2])
