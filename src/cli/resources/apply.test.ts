@@ -192,7 +192,7 @@ test('--prune refuses a file with resources that lack the note it selects by', a
   const { code, errors } = await apply(everything.replace(`m }], ${notes}`, 'm }]'), '--prune', 'team=search');
   assert.equal(code, 1);
   assert.deepEqual(errors, [
-    'resources.yaml:4  models[0].metadata  lacks the notes of --prune (team: search); add them, or the next run would not prune it',
+    'resources.yaml:4  models[0].metadata  lacks the metadata of --prune (team: search); add it, or the next run would not prune this resource',
   ]);
   assert.deepEqual(await stored(), []);
 });

@@ -31,8 +31,8 @@ import { readRing } from './secrets.ts';
 interface Wanted {
   readonly file: ResourceFile;
   readonly keys: readonly WantedKey[];
-  /** Notes that an element must have to be deleted when it is not in the file; undefined: nothing is deleted. */
-  readonly notes: ReadonlyMap<string, string> | undefined;
+  /** Metadata that an element must have to be deleted when it is not in the file; undefined: nothing is deleted. */
+  readonly prune: ReadonlyMap<string, string> | undefined;
   readonly overlapMs: number;
 }
 
@@ -42,16 +42,16 @@ interface Plan {
 }
 
 export async function planChanges(wanted: Wanted, ground: OpenResources, context: CommandContext): Promise<Plan> {
-  const { file, keys, notes, overlapMs } = wanted;
+  const { file, keys, prune, overlapMs } = wanted;
   const { store, resources } = ground;
   const ring = await readRing(context, ground);
   const sealed = file.elements.map((one) => sealElement(one, ring, existing(one, resources)?.document));
   const elements = sealed.map(({ element }) => element);
-  const surplus = notes === undefined ? [] : resources.filter((one) => isSurplus(one, notes, file));
+  const surplus = prune === undefined ? [] : resources.filter((one) => isSurplus(one, prune, file));
   const staying = resources.filter((one) => !surplus.includes(one));
   const next = await createReader(context, ground.whole)(staying, elements);
 
-  if (notes !== undefined) requireNotes(wanted, notes);
+  if (prune !== undefined) requirePruneMetadata(wanted, prune);
   const changes = elements
     .map((element) => ({ element, previous: existing(element, resources)?.document }))
     .filter(({ element, previous }) => previous === undefined || !isSame(element, previous, element.document, ring));
@@ -65,7 +65,7 @@ export async function planChanges(wanted: Wanted, ground: OpenResources, context
   if (!next.ok && file.keys.length > 0) throw new FaultsFound(next.faults, next.file);
   const storedKeys = await store.keys.list();
   const keysToPut = next.ok ? await locateKeys(keys, file.list, next, store.keys, storedKeys) : [];
-  const surplusKeys = notes === undefined ? [] : findSurplusKeys(notes, file, storedKeys);
+  const surplusKeys = prune === undefined ? [] : findSurplusKeys(prune, file, storedKeys);
   const homeless = findHomeless(surplus, [...surplusKeys, ...keysToPut], storedKeys);
   const atFault = [...file.faults(), ...homeless];
   if (atFault.length > 0) throw new FaultsFound(atFault, next.file);
@@ -127,38 +127,38 @@ function removeStep({ kind, id, version }: Resource, { store }: OpenResources): 
   };
 }
 
-function isSurplus({ kind, id, document }: Resource, notes: ReadonlyMap<string, string>, file: ResourceFile): boolean {
-  return carries(document.metadata, notes) && !file.elements.some((one) => one.kind === kind && one.id === id);
+function isSurplus({ kind, id, document }: Resource, prune: ReadonlyMap<string, string>, file: ResourceFile): boolean {
+  return carries(document.metadata, prune) && !file.elements.some((one) => one.kind === kind && one.id === id);
 }
 
 function findSurplusKeys(
-  notes: ReadonlyMap<string, string>,
+  prune: ReadonlyMap<string, string>,
   file: ResourceFile,
   storedKeys: readonly StoredKey[],
 ): StoredKey[] {
   const named = new Set(file.keys.map(({ id }) => id));
   return storedKeys.filter(
-    ({ id, metadata, revokedAtMs }) => revokedAtMs === undefined && carries(metadata, notes) && !named.has(id),
+    ({ id, metadata, revokedAtMs }) => revokedAtMs === undefined && carries(metadata, prune) && !named.has(id),
   );
 }
 
-/** Refuses a file with elements that lack the notes, because the next run would not find them again. */
-function requireNotes({ file }: Wanted, notes: ReadonlyMap<string, string>): void {
+/** Refuses a file with elements that lack the metadata of `--prune`, because the next run would not find them again. */
+function requirePruneMetadata({ file }: Wanted, prune: ReadonlyMap<string, string>): void {
   const inFile = [
     ...file.elements.flatMap(({ kind, document, file: source }) =>
       kind === 'setting' ? [] : [{ at: source?.at ?? [], document }],
     ),
     ...file.keys,
   ];
-  const lacking = inFile.filter(({ document }) => !carries(document.metadata, notes));
+  const lacking = inFile.filter(({ document }) => !carries(document.metadata, prune));
   if (lacking.length === 0) return;
-  const said = Array.from(notes, ([name, text]) => `${name}: ${text}`).join(', ');
+  const said = Array.from(prune, ([name, text]) => `${name}: ${text}`).join(', ');
   throw new FaultsFound(
     lacking.map(({ at }) => ({
       origin: file.name,
       path: `${at[0]}[${at[1]}].metadata`,
       ...file.locator.positionOf(at),
-      message: `lacks the notes of --prune (${said}); add them, or the next run would not prune it`,
+      message: `lacks the metadata of --prune (${said}); add it, or the next run would not prune this resource`,
     })),
     undefined,
   );

@@ -25,28 +25,28 @@ const largestFileBytes = 4 * 1024 * 1024;
 
 export async function apply(context: CommandContext) {
   const { positionals, values, env, cwd, stderr } = context;
-  const notes = readNotes(values.prune);
+  const prune = readPruneMetadata(values.prune);
   const overlapMs = readOverlap(values.overlap);
   const name = positionals[1] ?? '';
   const path = resolve(cwd, name);
   const content = await readText(path, largestFileBytes);
   if ('reason' in content) throw new UserFault(`${name} cannot be used: ${content.reason}`);
-  const file = readResourceFile(name, content.text, env, { mayBeEmpty: notes !== undefined });
+  const file = readResourceFile(name, content.text, env, { mayBeEmpty: prune !== undefined });
   const faults = file.faults();
   if (faults.length > 0) throw new FaultsFound(faults, undefined);
   const keys = await judgeKeys(file, path);
 
   return async (ground: OpenResources) => {
-    const { steps, warnings } = await planChanges({ file, keys, notes, overlapMs }, ground, context);
+    const { steps, warnings } = await planChanges({ file, keys, prune, overlapMs }, ground, context);
     for (const warning of warnings) stderr(`postern: ${warning}`);
     await (values['dry-run'] === true ? print(steps, context) : carryOut(steps, context));
   };
 }
 
 /** Metadata that an element must have to be deleted when it is not in the file; undefined: nothing is deleted. */
-function readNotes(written: CommandContext['values'][string]): ReadonlyMap<string, string> | undefined {
+function readPruneMetadata(written: CommandContext['values'][string]): ReadonlyMap<string, string> | undefined {
   if (written === undefined) return undefined;
-  const notes = new Map<string, string>();
+  const prune = new Map<string, string>();
   for (const one of [written].flat()) {
     const [, name, text] = /^([A-Za-z0-9._-]{1,64})=(.+)$/su.exec(String(one)) ?? [];
     if (name === undefined || text === undefined) {
@@ -54,10 +54,10 @@ function readNotes(written: CommandContext['values'][string]): ReadonlyMap<strin
         `--prune: ${JSON.stringify(one)} is not written as name=text, as in metadata: --prune team=search`,
       );
     }
-    if (notes.has(name)) throw new UserFault(`--prune ${name}: is given twice`);
-    notes.set(name, text);
+    if (prune.has(name)) throw new UserFault(`--prune ${name}: is given twice`);
+    prune.set(name, text);
   }
-  return notes;
+  return prune;
 }
 
 function print(steps: readonly Step[], context: CommandContext): void {

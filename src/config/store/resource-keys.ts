@@ -125,6 +125,6 @@ function secretFault(
   return 'is the one that the key had before it was given another; write that one, or one that it never had';
 }
 
-export function carries(metadata: unknown, notes: ReadonlyMap<string, string>): boolean {
-  return isMapping(metadata) && [...notes].every(([name, text]) => metadata[name] === text);
+export function carries(metadata: unknown, wanted: ReadonlyMap<string, string>): boolean {
+  return isMapping(metadata) && [...wanted].every(([name, text]) => metadata[name] === text);
 }
