@@ -50,7 +50,7 @@ const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
 const embedding = { model: 'm', input: ['a', 'b'] };
 const scenes: Readonly<Record<string, Scene>> = {
   embeddings: { body: embedding, upstream: () => embeds },
-  'one text on the legacy path': { path: '/v1/engines/m/embeddings', body: { input: 'a' }, upstream: () => embeds },
+  'one text on /v1/engines': { path: '/v1/engines/m/embeddings', body: { input: 'a' }, upstream: () => embeds },
   rerank: { path: '/v1/rerank', body: { model: 'm', query: 'q', documents: ['a', 'bb'] }, upstream: () => ranks },
   completions: { path: '/v1/completions', body: { model: 'm', prompt: 'x' }, upstream: () => completes },
   'a stream with include_usage': {

@@ -1,4 +1,4 @@
-/** Lists are taken apart and remembered by whatever path they come: aliases, the legacy path, client APIs, other shapes. */
+/** Lists are taken apart and remembered by whatever path they come: aliases, the legacy /v1/engines path, client APIs, other shapes. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -9,7 +9,7 @@ import { embeddingsOf, embeds, inputsOf, json, ranks } from '../support/upstream
 const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
 const upstream = { limits: { concurrency: 64 } };
 
-test('the legacy path with the model in the path splits lists, too', async (t) => {
+test('the legacy /v1/engines path splits lists, too', async (t) => {
   const setup = await startSeveral(t, [embeds], {
     model: { operations: ['embeddings'], cache: {} },
     target: [{ max_items: 2 }],

@@ -357,7 +357,7 @@ test('all other paths are unknown, and none bypasses the route table', async (t)
   assert.equal(upstream.receivedBytes, 0);
 });
 
-test('completions and edits work on the legacy path with the model in their body', async (t) => {
+test('completions and edits work on the legacy /v1/engines path with the model in their body', async (t) => {
   const { rig, upstream } = await open(t);
   for (const [path, body, at, sent] of [
     [
@@ -384,7 +384,7 @@ test('completions and edits work on the legacy path with the model in their body
   assertError(await rig.post('/v1/engines/gpt-4/completions', '{}'), 'missing_required_parameter', { param: 'prompt' });
 });
 
-test('a model on the legacy path is decoded once, and invalid names are a 404', async (t) => {
+test('a model in the legacy /v1/engines path is decoded once, and invalid names are a 404', async (t) => {
   const { rig, upstream } = await open(t, {
     models: [
       { id: '*', operations: ['embeddings'], targets: [{ upstream: 'up', model: 'upstream-*' }] },

@@ -129,7 +129,7 @@ test("token arrays, nested arrays and objects pass as input, as do the other rou
   for (const [path, body] of bodies) assert.equal((await exchange(pair, path, body)).body.toString(), body);
 });
 
-test('the legacy path inserts its model in the body, and overrides one there', async (t) => {
+test('the legacy /v1/engines path inserts its model in the body, and overrides one there', async (t) => {
   const pair = await startPair(t);
   const cases: [body: string, expected: string][] = [
     ['{"input":"x"}', '{"model":"s","input":"x"}'],
@@ -145,7 +145,7 @@ test('the legacy path inserts its model in the body, and overrides one there', a
   }
 });
 
-test('an upstream native to the legacy path gets it, with the model as one encoded segment', async (t) => {
+test('an upstream with legacy_engines: native gets the /v1/engines path, with the model as one encoded segment', async (t) => {
   const upstream = await startFakeUpstream((_request, reply) => reply.json(200, {}));
   t.after(() => upstream.close());
   const rig = await startRig(t, {

@@ -49,7 +49,7 @@ test('passes bytes unchanged without a role, or for one without a prefix', async
   );
 });
 
-test('the legacy path takes the role from the alias, other client APIs from their own field', async (t) => {
+test('the legacy /v1/engines path takes the role from the model alias, the Cohere API from input_type', async (t) => {
   const { rig, upstreams } = await startSeveral(t, [embeds], e5);
   const legacy = await rig.post('/v1/engines/m-query/embeddings', { input: 'a' });
   assert.equal(legacy.header('x-postern-role'), 'query');

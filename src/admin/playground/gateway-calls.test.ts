@@ -107,7 +107,7 @@ test('a Playground call that the key does not allow gets the same error as any c
   assert.equal((await jsonOf(answer)).error.code, 'model_not_found');
 });
 
-test("the legacy path contains the model, and slashes or dots in the model's name cannot change the path", async (t) => {
+test("the legacy /v1/engines path contains the model, and slashes or dots in the model's name cannot change the path", async (t) => {
   const { calls } = await startCalls(t);
   const legacy = (model: string) =>
     calls.send(rerank({ route: 'engines-embeddings', model, body: Buffer.from('{"input":"gate"}') }));

@@ -20,7 +20,7 @@ test("a shell parses the curl command's body unchanged, whatever it contains", (
   assert.ok(!command.includes('pst_'));
 });
 
-test('the curl command has the model in a legacy path, and -N for a stream', () => {
+test('the curl command has the model in a legacy /v1/engines path, and -N for a stream', () => {
   const base = { baseUrl: 'http://127.0.0.1:4000/ai', body: { input: 'a' } };
   const legacy = argumentsOf(toCurl({ ...base, route: 'engines-embeddings', model: "BAAI/bge m3'" }));
   assert.equal(legacy[0], "http://127.0.0.1:4000/ai/v1/engines/BAAI/bge%20m3'/embeddings");

@@ -232,7 +232,7 @@ const faultRows: readonly FaultRow[] = [
     text: 'upstreams:\n  - id: a\n    family: ranker\n    legacy_engines: native',
     line: 4,
     path: 'upstreams[0].legacy_engines',
-    error: /does not speak/,
+    error: /has no legacy/,
   },
   {
     text: `${upstream}    legacy_engines: naive`,

@@ -276,7 +276,7 @@ function withoutVersion(prefix: string, { versions = [] }: Family): string {
 function toOffers({ entry, family, offers, options, location }: Optioned): ReadonlyMap<string, Offer> {
   const native = entry.legacy_engines === 'native';
   if (native && offers.engines === undefined) {
-    location.at('legacy_engines').fault(`family ${family.id} does not speak the legacy path; leave this out`);
+    location.at('legacy_engines').fault(`family ${family.id} has no legacy /v1/engines path; leave this out`);
   }
   return toOfferMap(offers, options, ({ onlyWhen }) => onlyWhen !== 'legacy_engines' || native);
 }
