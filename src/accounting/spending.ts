@@ -1,4 +1,4 @@
-/** Reserves limits and budgets for one request under every holder that applies, and settles them once with actual usage. */
+/** Reserves from the limits and budgets of a request's key, project, model and upstream, and settles them once with the actual usage. */
 
 import type { BudgetHold, Budgets } from '../budgets/local-budgets.ts';
 import { BudgetExceeded } from '../budgets/refusal.ts';

@@ -21,7 +21,7 @@ interface Gateway {
   readonly clock: Pick<Clock, 'monotonicMs'>;
 }
 
-/** Creates a cache for each gateway. A name stands for one kind of answer. */
+/** Creates a function that returns the gateway's cached answer of this name, or asks for one and caches it for `keptMs` or longer. */
 export function createRecently(keptMs: number) {
   const ofGateways = new WeakMap<object, Map<string, Kept>>();
   return <T>({ series, clock }: Gateway, name: string, ask: () => Promise<T>): Promise<T> => {

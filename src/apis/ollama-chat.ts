@@ -40,7 +40,7 @@ function contentOf(text: string, images: Json | undefined, field: string): Json 
   return text === '' ? parts : [{ type: 'text', text }, ...parts];
 }
 
-/** Assigns IDs to tool calls and their results: a result of older clients names only the tool, and gets its first open call, or any first. */
+/** Assigns IDs to tool calls and results. A result without ID, of an older client, belongs to its tool's first open call, or else the first. */
 class CallIds {
   readonly #open: { readonly id: string; readonly name: string }[] = [];
   #made = 0;

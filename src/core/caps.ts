@@ -50,7 +50,7 @@ export const noCaps: Caps = Object.freeze({
 export const holderKinds = ['key', 'project', 'model', 'upstream'] as const;
 export type HolderKind = (typeof holderKinds)[number];
 
-/** Something that has caps. `id` is unique within its kind. */
+/** A key, project, model or upstream, with its limits and budgets. `id` is unique within its kind. */
 export interface Holder {
   readonly kind: HolderKind;
   readonly id: string;

@@ -1,5 +1,5 @@
 /**
- * Hands a request over from the direct path to the general path, with what was read, reserved and tried. Nothing was promised to the client before.
+ * Hands a request over from the direct path to the general path, with what was read, reserved and tried, before anything is sent to the client.
  */
 
 import type { Handover } from '../answers/relay.ts';

@@ -134,7 +134,7 @@ class JournalImporter implements Importer {
   #nextFormerMs = 0;
   /** Names of background work whose latest attempt failed. */
   readonly #failing = new Set<string>();
-  /** The time mark's last position, and the monotonic clock at that moment. */
+  /** The store's retention mark as last read, and the monotonic clock at that moment. */
   #mark: { readonly atMs: number; readonly movedMs: number } | undefined = undefined;
   #hasMoreToPrune = false;
   #isHeldBack = false;

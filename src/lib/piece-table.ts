@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer';
 
 /** A vocabulary in the file format of OpenAI's tokenizers. */
 interface WrittenPieces {
-  /** Lines of a mark, the ID of the line's first piece, and its pieces in the order of their IDs, in base64. */
+  /** Each line has a mark, which is ignored, the ID of its first piece, and its pieces by ascending ID, in base64. */
   readonly bpe_ranks: string;
   readonly special_tokens: Readonly<Record<string, number>>;
   readonly pat_str: string;

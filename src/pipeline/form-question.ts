@@ -23,14 +23,14 @@ export async function readForm(upload: Upload, route: Route, mayBeMissing: boole
   const name = modelFieldOf(route);
   const modelPart = name === undefined ? undefined : { name, mayBeMissing };
   const model = modelPart === undefined ? undefined : nameSpanIn(upload, modelPart);
-  const others = otherModelsInForm(upload.parts, modelPart?.name);
+  const otherModels = otherModelsInForm(upload.parts, modelPart?.name);
   const question = await formReaderOf(route)(Buffer.from(toJson(upload.parts)));
   let fileBytes = 0;
   for (const { filename, ...part } of upload.parts) if (filename !== undefined) fileBytes += part.end - part.start;
   return {
     ...question,
-    mayNameOthers: others.length > 0,
-    form: { body: upload.body, bytes: upload.bytes, model, others, fileBytes },
+    mayNameOthers: otherModels.length > 0,
+    form: { body: upload.body, bytes: upload.bytes, model, otherModels, fileBytes },
   };
 }
 

@@ -34,7 +34,7 @@ export function otherModelsIn(
 ): readonly NamedModel[] | Promise<readonly NamedModel[]> {
   const { form, body } = question;
   const beside = route.own === undefined ? [] : inQuery(query);
-  if (form !== undefined) return [...form.others, ...beside];
+  if (form !== undefined) return [...form.otherModels, ...beside];
   const found: NamedModel[] = [...beside];
   const looking = look(question, route, found);
   if (body.length > oneSliceBytes) return timeSliced(looking).then(() => found);

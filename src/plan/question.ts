@@ -52,8 +52,8 @@ export interface Form {
   readonly bytes: number;
   /** Position of the model's name in the multipart form; undefined where the form has none. */
   readonly model: NameSpan | undefined;
-  /** Parts in which some upstream would read the name of another model. */
-  readonly others: readonly NamedModel[];
+  /** Parts of the form, besides `model`, from which an upstream may read a model's name. */
+  readonly otherModels: readonly NamedModel[];
   readonly fileBytes: number;
 }
 

@@ -27,8 +27,8 @@ export class CallQueue {
     this.#size += 1;
   }
 
-  /** Begins to measure the wait of calls for which a connection was expected until now. */
-  wait(nowMs: number): void {
+  /** Counts the calls as waiting from now on, because a connection that was free for them has closed. */
+  startWait(nowMs: number): void {
     for (const call of this.#calls) if (call !== undefined) call.waitsSinceMs ??= nowMs;
   }
 
@@ -213,7 +213,7 @@ export class ClientPool implements CallHolder, ConnectionOwner {
     this.#all.delete(connection);
     const at = this.#idle.lastIndexOf(connection);
     if (at !== -1) this.#idle.splice(at, 1);
-    if (at !== -1 && this.#waiting.size > this.#idle.length) this.#waiting.wait(performance.now());
+    if (at !== -1 && this.#waiting.size > this.#idle.length) this.#waiting.startWait(performance.now());
     this.#serve();
     this.#lookWhetherQuiet();
   }

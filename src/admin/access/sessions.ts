@@ -59,7 +59,7 @@ export function createSessions({ store: { sessions, members }, clock, isSecure }
     find,
     isAlive,
 
-    /** Opens a session and ends the browser's former one, which somebody may have planted. `provedAtMs` is unknown for OIDC by default. */
+    /** Opens a session and ends the browser's previous one, which an attacker may have planted. `provedAtMs`: OIDC may not report it. */
     async open(
       member: StoredMember,
       method: SessionMethod,

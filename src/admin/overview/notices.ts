@@ -21,7 +21,7 @@ const expiresSoonMs = 7 * dayMs;
 export const budgetShare = 0.8;
 /** Age of the oldest waiting journal row that causes a notice; rows normally reach the store within a second. */
 const journalBehindMs = 10_000;
-/** Age of the store's time mark that causes a notice; it normally moves every hour. */
+/** Age of the store's retention mark that causes a notice; it normally moves every hour. */
 const heldBackMs = 3 * 3_600_000;
 const mostOfAKind = 20;
 

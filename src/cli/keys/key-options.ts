@@ -131,7 +131,7 @@ export function checkProject(
 
 type Pairs = ReadonlyMap<string, string>;
 
-/** For each option with pairs, the resulting setting. `before`: the present one, which stays unless it is changed. */
+/** For each option that takes `name=value` pairs: makes the new setting from the pairs and from `before`, the key's current settings. */
 const pairedTerms: Readonly<
   Record<
     'limits' | 'budgets' | 'metadata',

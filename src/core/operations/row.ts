@@ -27,7 +27,7 @@ export interface OperationRow {
   /** A model that is hidden from the key gets the same answer as an unknown one. */
   readonly visibleModelsOnly: boolean;
   readonly mayStream: boolean;
-  /** The JSON Schema types of answers in all shapes; or the kind of their bytes. */
+  /** What a response body may be, in any of the operation's formats: a JSON object or array, audio, or text. */
   readonly answers: readonly ('object' | 'array' | 'audio' | 'text')[];
   /** Request fields that may hold the list of items; the first one present counts. */
   readonly items: readonly string[];

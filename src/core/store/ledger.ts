@@ -121,13 +121,13 @@ export interface LedgerStore {
   /** Sums of further units; only lines that have such units. */
   unitUsage(filter: LedgerFilter, by: readonly UsageGroup[]): Promise<UnitLine[]>;
   /**
-   * Moves the time mark, by which retention deletes, and returns it; never past `nowMs`, as the clock may be wrong. A start moves it by 48 h at most.
-   * Later it moves to `reachedMs`, the mark of the start and the process's running time since.
+   * Moves the retention mark, the time by which retention judges the age of rows, and returns it; never past `nowMs`, as the clock may be wrong.
+   * A start moves it by 48 h at most. Later it moves to `reachedMs`, the mark at the start plus the process's running time since.
    */
   moveMark(nowMs: number, reachedMs?: number): Promise<number>;
-  /** Reads the time mark of retention; undefined where it was never set. */
+  /** Reads the retention mark, the time by which retention judges the age of rows; undefined where it was never set. */
   readMark(): Promise<number | undefined>;
-  /** Sets the time mark, where an operator confirms that the clock is right. */
+  /** Sets the retention mark to the clock, which an operator has confirmed. */
   setMark(nowMs: number): Promise<void>;
   countBefore(beforeMs: number): Promise<number>;
   /** Moves a few rows, written by older versions, into the present tables; returns whether there may be more. */

@@ -189,7 +189,7 @@ export class Poller<End extends object> {
     if (state === 'gone' || (typeof state === 'string' && ageMs >= longestMs)) await this.#settle(answer, undefined);
     else if (typeof state === 'string') {
       const pauseMs = Math.min(Math.max(ageMs / 5, this.#everyMs), longestPauseMs);
-      await this.#keep(answer);
+      await this.#keepReserved(answer);
       await store.postpone(answer, this.#node, clock.nowMs() + pauseMs);
     } else await this.#settle(answer, state);
   }
@@ -200,8 +200,8 @@ export class Poller<End extends object> {
     return this.#what.read(answer, location, () => this.#exchangeOf(answer));
   }
 
-  /** Reserves once more for a response that another process began. */
-  async #keep(answer: BackgroundAnswer): Promise<void> {
+  /** Reserves the cost in this process too if another process began the response. */
+  async #keepReserved(answer: BackgroundAnswer): Promise<void> {
     if (this.#held.has(nameOf(answer))) return;
     const reservation = await this.#reserve(await this.#exchangeOf(answer), answer);
     if (reservation === undefined) return;

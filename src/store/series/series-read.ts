@@ -102,7 +102,7 @@ class Line {
     if (length > 0 && pairs !== undefined) to?.add(pairs, length);
   }
 
-  /** Ends a step of the total and of all lines; this line gets what remains of the total. */
+  /** Ends a step of the total and of the named lines; this line, for all others, gets the difference. */
   endStepOf(total: Line, lines: readonly Line[], step: number): void {
     addSums(this.stepSums, total.stepSums, 1);
     for (const line of lines) addSums(this.stepSums, line.stepSums, -1);
@@ -112,7 +112,7 @@ class Line {
     this.endStep(step);
   }
 
-  /** Gives this line what remains of the total in those sketches that are not split by steps. */
+  /** Adds the difference of the total and the named lines to all sketches except that of the latency, which `endStepOf` fills. */
   addSketchesOf(total: Line, lines: readonly Line[]): void {
     for (const [at, sketch] of this.sketches.entries()) {
       if (at === this.#latency) continue;

@@ -66,7 +66,7 @@ export function createConnector(settings: ConnectionSettings): Connector {
   return createGuardedConnector({ rule, timeoutMs: connectMs, tcp: guarded, tls: tlsClient, watch });
 }
 
-/** Creates connectors for services that are no upstreams, such as webhooks: through the operator's proxies, and within an address policy. */
+/** Creates connectors for services other than upstreams, such as webhooks: through the operator's proxies, and within an address policy. */
 export const connectorsBy =
   (proxyFor: ProxyRule) =>
   (addresses: AddressRule | undefined, connectMs: number): Connector =>

@@ -86,7 +86,7 @@ function poolThrough(t: TestContext, proxyUrl: string, { port = 443, secure = fa
   return pools.of(toUpstream(`${secure ? 'https' : 'http'}://upstream.test:${port}`, { connectMs, tls }));
 }
 
-test('calls what is no upstream through the proxy of its origin too, such as a webhook', async (t) => {
+test('a call to a service other than an upstream, such as a webhook, uses the proxy for its origin', async (t) => {
   const { port, seen } = await startOrigin(t, false);
   const proxy = await startProxy(t);
   const connect = connectorsBy(createProxyRule({ http_proxy: proxy.url, no_proxy: 'plain.test' }));

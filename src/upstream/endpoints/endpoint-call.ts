@@ -16,7 +16,7 @@ interface CallReader extends AnswerHandler {
 /** Statuses of an endpoint that cannot serve now, or has no backend. */
 const unavailable: ReadonlySet<number> = new Set([502, 503]);
 
-/** Passes events from the connection to the reader of the answer, and decides about another endpoint. */
+/** Passes events from the connection to the reader of the answer, or sends the call again to another endpoint. */
 export class EndpointCall implements AnswerHandler, CallEnd, OutcomeWaiter {
   readonly #set: EndpointSet;
   readonly #isOnce: boolean;
