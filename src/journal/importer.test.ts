@@ -322,6 +322,34 @@ test('the delay between imports grows after each failure, up to two seconds', as
   }
 });
 
+test('a failed import can be reported before other work of the store begins', async (t) => {
+  const { clock, store, journal, start } = await setUp(t);
+  const order: string[] = [];
+  let isAway = false;
+  const ledger: Store['ledger'] = {
+    ...store.ledger,
+    async import(...asked) {
+      if (!isAway) return store.ledger.import(...asked);
+      setTimeout(() => order.push('reported'), 0);
+      order.push('import');
+      throw new Error('the store is away');
+    },
+    async prune(beforeMs) {
+      order.push('prune');
+      return store.ledger.prune(beforeMs);
+    },
+  };
+  const importer = start({ store: { ...store, ledger } });
+  await importer.caughtUp();
+  await until(() => order.length === 1);
+  isAway = true;
+  const noted = journal.note(settlementLine(id(1)));
+  clock.advance(3_600_000);
+  await noted;
+  await until(() => order.length >= 4);
+  assert.deepEqual(order.slice(0, 4), ['prune', 'import', 'reported', 'prune']);
+});
+
 test('rows that were imported by a process that then was killed are not imported twice', async (t) => {
   const { store, journal, reader, start } = await setUp(t);
   await journal.note(settlementLine(id(1)));

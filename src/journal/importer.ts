@@ -193,6 +193,8 @@ class JournalImporter implements Importer {
     for (;;) {
       const came: Came[] = [];
       for (const source of this.#sources) came.push(await this.#step(source));
+      // A store that is locked blocks this thread: its state is reported before the other work waits for the lock as well.
+      if (this.#sources.some(({ failure }) => failure !== undefined)) await this.#pause(0);
       const isBusy = came.some((one) => one !== 'nothing');
       // Under load rows are taken in large steps: a few at a time cost ten times as much each.
       let isHurried = came.includes('more') || (isBusy && (this.#isClosing || this.#behindAtStart.size > 0));
@@ -255,9 +257,8 @@ class JournalImporter implements Importer {
     let rows = first.rows.length;
     const endedNodes = [...first.endedNodes];
     const next = async (): Promise<JournalBatch | undefined> => {
-      if (!last.isFull || rows >= batch || bytes >= mostBatchBytes) return undefined;
       // While the store fails, one part is held, and nothing more is read.
-      if (source.failures > 0) return undefined;
+      if (!last.isFull || rows >= batch || bytes >= mostBatchBytes || source.failures > 0) return undefined;
       last = await this.#read(source);
       bytes += last.bytes;
       rows += last.rows.length;
@@ -278,8 +279,7 @@ class JournalImporter implements Importer {
     }
     source.position = last.position;
     source.held = undefined;
-    if (last.isFull) return 'more';
-    return rows < manyRows ? 'some' : 'many';
+    return last.isFull ? 'more' : rows < manyRows ? 'some' : 'many';
   }
 
   async #read({ reader }: Source): Promise<JournalBatch> {
