@@ -82,7 +82,7 @@ export async function runList(
     parts,
     cacheUse: use && isAnew ? { ...use, hits: 0 } : use,
     saved: saved.map((entry) => foundOf(entry).counts),
-    isAbout: saved.some((entry) => !entry.isAskedFor && foundOf(entry).isShare),
+    isAbout: saved.some((entry) => foundOf(entry).isShare),
     origin: foundOf(entries[0]).origin,
   };
 

@@ -42,6 +42,7 @@ test('duplicate items of a split list are sent once', async (t) => {
   const input = ['a', 'bb', 'a', 'a', 'bb'];
   const answer = await setup.rig.post('/v1/embeddings', { model: 'm', input });
   assert.equal(answer.body.toString(), embeddingsOf(input));
+  assert.equal(answer.header('x-postern-usage'), 'about');
   assert.deepEqual(setup.upstreams[0]?.requests.map(inputsOf), [['a', 'bb']]);
   assert.equal((await setup.rig.exchange()).bill?.inputTokens, 3);
 });
