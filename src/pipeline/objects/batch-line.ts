@@ -16,7 +16,8 @@ export interface BatchLine {
 const names = compileFields(['custom_id', 'method', 'url', 'body']);
 
 const longestUrlBytes = 256;
-const longestIdBytes = 1_024;
+const longestIdBytes = 1_022;
+const quotesBytes = 2;
 /** Longest ID that is remembered as it is; a longer one is remembered by its digest. */
 const longestRememberedId = 40;
 
@@ -31,11 +32,8 @@ export async function readBatchLine(bytes: Buffer, no: number): Promise<BatchLin
   const method = needed(fields, 'method', '"POST"');
   const url = needed(fields, 'url', 'a string such as "/v1/chat/completions"');
   const body = needed(fields, 'body', 'an object, as the body of a request has it');
-  if (
-    customId.kind !== 'string' ||
-    customId.end - customId.start > longestIdBytes ||
-    customId.end - customId.start < 3
-  ) {
+  const idBytes = customId.end - customId.start - quotesBytes;
+  if (customId.kind !== 'string' || idBytes > longestIdBytes || idBytes < 1) {
     throw unfitField('custom_id', `a string that is not empty, of ${longestIdBytes} bytes at most`);
   }
   if (method.kind !== 'string' || short(bytes, method) !== 'POST') throw unfitField('method', '"POST"');
