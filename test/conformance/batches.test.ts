@@ -432,6 +432,15 @@ test('a batch over a file with a model that its own key may not use gets model_n
   assert.equal(up.requests.length, before);
 });
 
+test('a refused batch has the operation of its path, so that the sums of refused requests have one operation', async (t) => {
+  const { rig, send, order } = await startBatchSetup(t, { key: { models: ['m'] } });
+  const line = { custom_id: 'x', method: 'POST', url: '/v1/embeddings', body: { model: 'embed', input: 'a' } };
+  const file = JSON.parse((await send('sibling', JSON.stringify(line))).body.toString()).id;
+  assertError(await order('one', file, '/v1/embeddings'), 'model_not_found', { param: 'model' });
+  const refused = rig.settled.at(-1);
+  assert.deepEqual([refused?.modelId, refused?.route?.operation], [undefined, 'chat']);
+});
+
 test('a batch is billed by the reported tokens and the number of input items of all its lines', async (t) => {
   const setup = await startBatchSetup(t);
   const line = (id: string, input: unknown): string =>

@@ -76,9 +76,10 @@ export function createBatchPipeline(deps: Deps): ObjectPipeline {
     if (line === undefined || route === undefined || line.path !== file.input.estimate.batch.path) {
       throw wrongEndpoint(file.input);
     }
-    exchange.route = route;
     exchange.lane = 'bulk';
     const { resolved, routePlan } = routePlanFor(asked, file.input, line, location);
+    // The sums of the ledger have one operation for each path and model: without a model, that of the path.
+    exchange.route = route;
     exchange.modelId = resolved.id;
     if (exchange.client.gone) throw new GatewayError('client_closed');
     const reservation = await openWith(deps, exchange, routePlan, file.input.estimate, settling);
