@@ -71,7 +71,7 @@ export class LocalAllowance {
   /** The account's spent money by the store's last answer; undefined before the first answer. */
   #spentNanos: number | undefined = undefined;
   /** The number of nodes that hold money of this account, this one included. */
-  #holders = 1;
+  #holdingNodes = 1;
   /** What requests of this process have cost since the store's last answer. */
   #settledNanos = 0;
   #isLowered = false;
@@ -195,7 +195,7 @@ export class LocalAllowance {
   /** Whether this process spent so much since the store's last answer that the budget may be nearly used up. */
   get isOutOfDate(): boolean {
     if (this.#spentNanos === undefined) return false;
-    return this.#settledNanos * this.#holders * staleAtShare >= this.#account.nanos - this.#spentNanos;
+    return this.#settledNanos * this.#holdingNodes * staleAtShare >= this.#account.nanos - this.#spentNanos;
   }
 
   hear(state: AccountState): void {
@@ -219,7 +219,7 @@ export class LocalAllowance {
   get #aheadNanos(): number {
     if (this.#spentNanos === undefined) return 0;
     const leftNanos = this.#account.nanos - this.#spentNanos - this.#settledNanos;
-    return shareAheadNanos(leftNanos, this.#holders, this.#lowWater.unitNanos);
+    return shareAheadNanos(leftNanos, this.#holdingNodes, this.#lowWater.unitNanos);
   }
 
   #keepUp(aheadNanos: number, nowMs: number): void {
@@ -375,9 +375,9 @@ export class LocalAllowance {
     }
   }
 
-  #note({ spentNanos, holders }: AccountState): void {
+  #note({ spentNanos, holdingNodes }: AccountState): void {
     this.#spentNanos = Math.max(spentNanos, this.#spentNanos ?? 0);
-    this.#holders = holders;
+    this.#holdingNodes = holdingNodes;
     this.#settledNanos = 0;
     this.#noteSpent(spentNanos);
   }

@@ -232,12 +232,12 @@ test('a node that ended in a later part of a batch is released again after relea
     },
   };
   const importer = start({ own: undefined, claimOrphans: claims, store: { ...store, budgets } });
-  const isReleased = async () => (await store.budgets.state(account.id))?.holders === 0;
+  const isReleased = async () => (await store.budgets.state(account.id))?.holdingNodes === 0;
   for (let tries = 0; tries < 200 && !(await isReleased()); tries++) {
     clock.advance(2_000);
     await wait(1);
   }
-  assert.deepEqual(await store.budgets.state(account.id), { spentNanos: 36_000, outstandingNanos: 0, holders: 0 });
+  assert.deepEqual(await store.budgets.state(account.id), { spentNanos: 36_000, outstandingNanos: 0, holdingNodes: 0 });
   assert.equal(importer.state().importedRows, numbers.length);
 });
 
@@ -463,7 +463,11 @@ test('journals of killed processes are imported to the end, their open requests 
       [id(1), 'ok', 60, false],
     ],
   );
-  assert.deepEqual(await store.budgets.state('key/dev/total'), { spentNanos: 760, outstandingNanos: 0, holders: 0 });
+  assert.deepEqual(await store.budgets.state('key/dev/total'), {
+    spentNanos: 760,
+    outstandingNanos: 0,
+    holdingNodes: 0,
+  });
   const again = claimSlotAt(slots, slot.number);
   assert.ok(again !== undefined, 'the slot is free again');
   again.release();

@@ -23,12 +23,12 @@ export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 
       // The account's row stays locked until the end: nodes that draw at once each see what the others were granted.
       return db.transaction().execute(async (trx) => {
         const spentNanos = await lockAccount(trx, account);
-        const { outstandingNanos, owedNanos, ownNanos, holders } = await readLeases(trx, account.id, node);
+        const { outstandingNanos, owedNanos, ownNanos, holdingNodes } = await readLeases(trx, account.id, node);
         // What the node overspent counts as spent already: covering it by a draw takes nothing from other nodes.
         const freeNanos = account.nanos - spentNanos - outstandingNanos + owedNanos;
-        if (freeNanos < Math.max(1, leastNanos)) return { spentNanos, outstandingNanos, holders, grantedNanos: 0 };
+        if (freeNanos < Math.max(1, leastNanos)) return { spentNanos, outstandingNanos, holdingNodes, grantedNanos: 0 };
         const neededNanos = Math.min(freeNanos, wantNanos);
-        const others = ownNanos > 0 ? holders - 1 : holders;
+        const others = ownNanos > 0 ? holdingNodes - 1 : holdingNodes;
         const leftNanos = account.nanos - spentNanos;
         const moreNanos = Math.max(0, neededNanos - owedNanos);
         const aheadNanos = Math.min(
@@ -42,7 +42,7 @@ export function createBudgetAccountStore(db: Kysely<Schema>, clock: Pick<Clock, 
         return {
           spentNanos,
           outstandingNanos: outstandingNanos + takenNanos,
-          holders: ownNanos + takenNanos > 0 ? others + 1 : others,
+          holdingNodes: ownNanos + takenNanos > 0 ? others + 1 : others,
           grantedNanos,
         };
       });
@@ -115,7 +115,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
       'budget_accounts.id',
       'budget_accounts.spent_nanos',
       outstandingNanos.as('outstanding'),
-      holders.as('holders'),
+      holdingNodes.as('holding'),
     ])
     .where('budget_accounts.id', 'in', accountIds)
     .groupBy(['budget_accounts.id', 'budget_accounts.spent_nanos'])
@@ -129,7 +129,7 @@ async function readStates(db: Kysely<Schema>, accountIds: readonly string[]): Pr
     states.set(id, {
       spentNanos: Number(row.spent_nanos),
       outstandingNanos: Number(row.outstanding ?? 0),
-      holders: Number(row.holders ?? 0),
+      holdingNodes: Number(row.holding ?? 0),
     });
   }
   return states;
@@ -177,7 +177,7 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
     .selectFrom('budget_leases')
     .select([
       outstandingNanos.as('outstanding_nanos'),
-      holders.as('holders'),
+      holdingNodes.as('holding'),
       // Negative where it spent more than it drew.
       sql<SumNanos>`sum(case when node = ${node} then drawn_nanos - spent_nanos else 0 end)`.as('own_nanos'),
     ])
@@ -186,7 +186,7 @@ async function readLeases(trx: Transaction<Schema>, accountId: string, node: str
   const ownNanos = Number(row.own_nanos ?? 0);
   return {
     outstandingNanos: Number(row.outstanding_nanos ?? 0),
-    holders: Number(row.holders ?? 0),
+    holdingNodes: Number(row.holding ?? 0),
     ownNanos: Math.max(0, ownNanos),
     owedNanos: Math.max(0, -ownNanos),
   };
@@ -197,7 +197,7 @@ type SumNanos = number | bigint | string | null;
 
 /** Money that nodes have drawn and not spent, summed over leases; the account has a column of the same name. */
 const outstandingNanos = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then budget_leases.drawn_nanos - budget_leases.spent_nanos else 0 end)`;
-const holders = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then 1 else 0 end)`;
+const holdingNodes = sql<SumNanos>`sum(case when budget_leases.drawn_nanos > budget_leases.spent_nanos then 1 else 0 end)`;
 
 async function addToLease(trx: Transaction<Schema>, account: string, node: string, nanos: number): Promise<void> {
   await trx

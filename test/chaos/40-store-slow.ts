@@ -170,7 +170,7 @@ class Stage {
     await withStore(this.#parts.location, async ({ budgets }) => {
       for (;;) {
         const states = await budgets.states(ids);
-        const held = ids.map((id) => states.get(id)).filter((state) => state?.holders === nodeCount);
+        const held = ids.map((id) => states.get(id)).filter((state) => state?.holdingNodes === nodeCount);
         if (held.length === ids.length) return;
         await wait(pauseMs);
       }

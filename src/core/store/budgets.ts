@@ -17,7 +17,7 @@ export interface AccountState {
   readonly spentNanos: number;
   /** Money that nodes have drawn and not yet spent, by the store's accounts. */
   readonly outstandingNanos: number;
-  readonly holders: number;
+  readonly holdingNodes: number;
 }
 
 /**
@@ -59,7 +59,7 @@ const requestsWorthHolding = 16;
  * The money that a node may hold ahead. Half of what is left serves current needs; the other half is shared equally by all nodes that hold anything,
  * and each spends its part while the store is unreachable. `unitNanos`: the most that one request can cost; 0: unknown, and nothing is held.
  */
-export function shareAheadNanos(leftNanos: number, holders: number, unitNanos: number): number {
-  const shareNanos = Math.floor(leftNanos / (2 * Math.max(1, holders)));
+export function shareAheadNanos(leftNanos: number, holdingNodes: number, unitNanos: number): number {
+  const shareNanos = Math.floor(leftNanos / (2 * Math.max(1, holdingNodes)));
   return unitNanos > 0 && shareNanos >= requestsWorthHolding * unitNanos ? shareNanos : 0;
 }

@@ -131,19 +131,19 @@ export function describeBudgetAccountStore(
       const { budgets } = await open(t);
       const budget = account(10_000);
       assert.deepEqual(await budgets.draw(budget, 'a', 10, 30, 10), {
-        ...{ spentNanos: 0, outstandingNanos: 5_000, holders: 1, grantedNanos: 5_000 },
+        ...{ spentNanos: 0, outstandingNanos: 5_000, holdingNodes: 1, grantedNanos: 5_000 },
       });
       // Half is held already: there is what is needed.
       assert.deepEqual(await budgets.draw(budget, 'b', 10, 30, 10), {
-        ...{ spentNanos: 0, outstandingNanos: 5_030, holders: 2, grantedNanos: 30 },
+        ...{ spentNanos: 0, outstandingNanos: 5_030, holdingNodes: 2, grantedNanos: 30 },
       });
       await budgets.giveBack(budget.id, 'a', 2_500);
       assert.deepEqual(await budgets.draw(budget, 'b', 10, 10, 10), {
-        ...{ spentNanos: 0, outstandingNanos: 5_000, holders: 2, grantedNanos: 2_470 },
+        ...{ spentNanos: 0, outstandingNanos: 5_000, holdingNodes: 2, grantedNanos: 2_470 },
       });
       // Its part would be worth less than sixteen requests.
       assert.equal((await budgets.draw(budget, 'c', 200, 200, 200)).grantedNanos, 200);
-      assert.equal((await budgets.state(budget.id))?.holders, 3);
+      assert.equal((await budgets.state(budget.id))?.holdingNodes, 3);
     });
 
     test('reads several accounts at once, leaving out unknown ones', async (t) => {
@@ -156,8 +156,8 @@ export function describeBudgetAccountStore(
       assert.deepEqual(
         await store.budgets.states([other.id, 'key/gone/day/2027-01-01', one.id]),
         new Map([
-          [one.id, { spentNanos: 0, outstandingNanos: 60, holders: 2 }],
-          [other.id, { spentNanos: 50, outstandingNanos: 0, holders: 0 }],
+          [one.id, { spentNanos: 0, outstandingNanos: 60, holdingNodes: 2 }],
+          [other.id, { spentNanos: 50, outstandingNanos: 0, holdingNodes: 0 }],
         ]),
       );
       assert.deepEqual(await store.budgets.states([]), new Map());
@@ -169,7 +169,7 @@ export function describeBudgetAccountStore(
         const budget = account(100, { id: `model/${text}/total`, holderKind: 'model', holderId: text });
         await budgets.draw(budget, text, 50, 50);
         await budgets.giveBack(budget.id, text, 10);
-        const state = { spentNanos: 0, outstandingNanos: 40, holders: 1 };
+        const state = { spentNanos: 0, outstandingNanos: 40, holdingNodes: 1 };
         assert.deepEqual(await budgets.state(budget.id), state);
         assert.deepEqual(await budgets.states([budget.id]), new Map([[budget.id, state]]));
         await budgets.release(text);

@@ -228,7 +228,8 @@ export async function playBudgetOrder(
   }
   for (const id of accounts) {
     const state = await accountStore.state(id);
-    if (state !== undefined) assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0, holders: 0 });
+    if (state !== undefined)
+      assert.deepEqual(state, { spentNanos: sums(id).settled, outstandingNanos: 0, holdingNodes: 0 });
   }
 }
 

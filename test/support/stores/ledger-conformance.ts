@@ -234,9 +234,9 @@ export function describeLedgerStore(name: string, openStore: OpenStore): void {
           imported({ costNanos: 30, node: 'node-2' }, ['b']),
         ];
         await ledger.import('j', rows, somewhere);
-        assert.deepEqual(await budgets.state('a'), { spentNanos: 1_200, outstandingNanos: 8_800, holders: 1 });
+        assert.deepEqual(await budgets.state('a'), { spentNanos: 1_200, outstandingNanos: 8_800, holdingNodes: 1 });
         // Node 1 drew nothing of this one: what it spent is spent, and what node 2 drew is still its own.
-        assert.deepEqual(await budgets.state('b'), { spentNanos: 1_030, outstandingNanos: 9_970, holders: 1 });
+        assert.deepEqual(await budgets.state('b'), { spentNanos: 1_030, outstandingNanos: 9_970, holdingNodes: 1 });
         assert.equal(await budgets.state('gone'), undefined);
       });
 

@@ -43,7 +43,7 @@ export function createMemoryAccountStore(): MemoryAccountStore {
   const stateOf = (accountId: string) => ({
     spentNanos: spent.get(accountId) ?? 0,
     outstandingNanos: outstandingOf(accountId),
-    holders: [...leasesOf(accountId).values()].filter(({ drawn, spent: used }) => drawn > used).length,
+    holdingNodes: [...leasesOf(accountId).values()].filter(({ drawn, spent: used }) => drawn > used).length,
   });
 
   const accountStore: MemoryAccountStore = {
@@ -64,8 +64,8 @@ export function createMemoryAccountStore(): MemoryAccountStore {
       const now = stateOf(account.id);
       const left = account.nanos - now.spentNanos;
       const own = Math.max(0, lease.drawn - lease.spent);
-      const holders = own > 0 ? now.holders : now.holders + 1;
-      const part = shareAheadNanos(left, holders, unitNanos) - own;
+      const holdingNodes = own > 0 ? now.holdingNodes : now.holdingNodes + 1;
+      const part = shareAheadNanos(left, holdingNodes, unitNanos) - own;
       const ahead = Math.max(0, Math.min(part, Math.floor(left / 2) - now.outstandingNanos, free - needed));
       lease.drawn += ahead;
       return { ...stateOf(account.id), grantedNanos: needed + ahead };
