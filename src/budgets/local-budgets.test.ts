@@ -262,7 +262,7 @@ test('a refusal because other requests reserved the budget says so, and has a Re
   assertHeld(await answerOf(() => start('a').reserve(holders, 80)));
   const refused = await answerOf(() => start('b').reserve(holders, 80));
   assertRefused(refused, 'budget_exceeded');
-  assert.match(refused.message, /reserved for requests under way/);
+  assert.match(refused.message, /reserved for requests in flight/);
   assert.deepEqual(refused.headers, ['x-should-retry', 'false', 'Retry-After', '2']);
 });
 

@@ -227,7 +227,7 @@ class Hold implements BudgetHold {
 
 export interface Budgets {
   /**
-   * Reserves the amount from every budget of every holder, all or nothing. Throws `budget_exceeded`, or `store_unavailable` where money cannot be
+   * Reserves the amount from every budget of all holders, or from none. Throws `budget_exceeded`, or `store_unavailable` where money cannot be
    * counted. Returns no promise where this process can decide alone. `beganAtMs` selects the periods, as an exchange belongs to the day it began;
    * now, where it is left out.
    */

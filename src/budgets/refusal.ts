@@ -49,7 +49,7 @@ export function budgetExceeded({ account, period, spentNanos, nanos, nowMs }: Sh
   const name = JSON.stringify(holderId.length > 80 ? `${holderId.slice(0, 80)}…` : holderId);
   const anew = Number.isFinite(endsAtMs) ? `It begins anew at ${toMinute(endsAtMs)}.` : 'It does not begin anew.';
   const rest = isHeld
-    ? 'the rest is reserved for requests under way, and may be free again in a moment, or '
+    ? 'the rest is reserved for requests in flight, and may be free again in a moment, or '
     : 'send one that can cost less (a lower "max_tokens", fewer inputs), or ';
   return new BudgetExceeded(holderKind, period, {
     message:

@@ -169,7 +169,7 @@ test('a saturated upstream is skipped, and reported if all are saturated', async
   assert.equal(second.enter(client, 1_000_000), 'entered');
   assert.equal(nobody(where).kind, 'full');
   first.served(1);
-  assert.equal(nobody(where).kind, 'full', 'the answer is still under way');
+  assert.equal(nobody(where).kind, 'full', 'the answer is still in progress');
   first.over(undefined);
   assert.equal(choose(where).candidate.target.upstream.id, 'a');
 });

@@ -184,7 +184,7 @@ export function createConsoleKey({ store: { keys }, host, nowMs }: ConsoleKeyDep
     const secret = createSecret();
     const fresh = { digest: digestOf(secret), hint: hintOf(secret) };
     const mine = (await keys.list()).find(isMine);
-    // The former secret's holder has ended.
+    // The process that had the former secret has ended.
     const rotated = mine === undefined ? undefined : await keys.rotate(mine.id, fresh, nowMs(), actor);
     if (rotated !== undefined) return secret;
     const metadata = { [purposeName]: purpose, [hostName]: host };

@@ -67,7 +67,7 @@ const notTheSame =
   'You signed in as another person at the identity provider; sign in there as the member that is signed in here.';
 const tookTooLong = 'The sign-in took too long, or began in another browser; begin again.';
 
-/** The session that proves itself once more. Callers need no role for that, as for signing in. */
+/** The session that re-authenticates. As for signing in, the caller needs no role. */
 function toProver(caller: Caller): OidcProver {
   const { memberId, sessionId } = asMember(caller);
   return { memberId, sessionId };
