@@ -16,7 +16,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Circuit } from './health/circuit.ts';
 import type { KeyView, Option, TargetView } from './health/target-health.ts';
 import { type AutoLimit, Baselines } from './slots/auto-limit.ts';
-import { Promised } from './slots/bulk-governor.ts';
+import { SloTracker } from './slots/bulk-governor.ts';
 import type { SlotWaiter } from './slots/slots.ts';
 
 /** A target or a credential has entered or left its cooldown. */
@@ -179,8 +179,8 @@ export class HeldTarget extends CallerCall implements TargetLease, SlotWaiter, C
 
   #keepPromise(goalMs: number, firstByteMs: number): void {
     const { health, upstream } = this.#view;
-    health.promised ??= new Promised();
-    upstream.slots.promised(health.promised, this.caller.queuedMs + firstByteMs, goalMs);
+    health.slo ??= new SloTracker();
+    upstream.slots.reportSlo(health.slo, this.caller.queuedMs + firstByteMs, goalMs);
   }
 
   #learn(auto: AutoLimit, firstByteMs: number): void {

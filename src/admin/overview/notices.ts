@@ -37,7 +37,7 @@ const rank: Readonly<Record<Notice['severity'], number>> = { bad: 0, warning: 1,
 export async function readNotices(context: AdminContext): Promise<Notice[]> {
   const found = await Promise.all([
     readTargets(context),
-    readMissedPromises(context),
+    readSloNotices(context),
     readChangedModels(context),
     readProcess(context),
     readRetention(context),
@@ -90,12 +90,12 @@ export async function readMissedSlos(
   return [...new Map(missed.map((target) => [nameOf(target), target])).values()];
 }
 
-async function readMissedPromises(context: AdminContext): Promise<Found> {
+async function readSloNotices(context: AdminContext): Promise<Found> {
   return (await readMissedSlos(context)).map(({ upstream, model }) => ({
     id: `slo ${upstream} ${model}`,
     kind: 'slo',
     severity: 'warning',
-    title: `Interactive requests take longer than promised at ${upstream}`,
+    title: `Interactive requests miss the latency target at ${upstream}`,
     detail: `More than one of ten requests for ${model} exceeds the latency in slo, although bulk has only one slot left. Give the upstream more capacity, or raise the latency.`,
     about: { kind: 'upstream', id: upstream },
   }));

@@ -7,7 +7,7 @@ import type { Credential, Snapshot, Target, Upstream } from '../../core/snapshot
 import type { LaneState } from '../../core/target-state.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import type { Baselines } from '../slots/auto-limit.ts';
-import type { Promised } from '../slots/bulk-governor.ts';
+import type { SloTracker } from '../slots/bulk-governor.ts';
 import { Pacer } from '../slots/pacer.ts';
 import type { SharedSlots } from '../slots/shared-slots.ts';
 import { Slots } from '../slots/slots.ts';
@@ -67,7 +67,7 @@ export class TargetHealth {
   /** The circuits of rate-limited credentials, by fingerprint. */
   readonly limits = new Map<string, Circuit>();
   /** How well interactive calls meet their latency target; set where they have one. */
-  promised: Promised | undefined = undefined;
+  slo: SloTracker | undefined = undefined;
   inFlight = 0;
   /** The first model pattern by which a client called this name; undefined for names in the configuration, which are never dropped. */
   pattern: string | undefined;

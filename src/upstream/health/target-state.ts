@@ -58,7 +58,7 @@ function stateOf(view: TargetView, alone: boolean, nowMs: number, lanes: TargetS
     waiting: upstream.slots.waiting,
     lanes,
     bulkLimit: Number.isFinite(upstream.slots.bulkLimit) ? upstream.slots.bulkLimit : undefined,
-    isSloMissed: health.promised?.isMissed,
+    isSloMissed: health.slo?.isMissed,
     learnedLimit: upstream.slots.auto?.learned,
     latencyMs: health.latency.measuredMs(nowMs),
     ...health.recent.sums(nowMs),

@@ -11,7 +11,7 @@ const missedShare = 0.1;
 const metShare = 0.05;
 
 /** How well one target meets the latency target of interactive calls. */
-export class Promised {
+export class SloTracker {
   /** Share of the latest interactive calls that took longer than the target. */
   overShare = 0;
   /** Whether the latency target is missed although bulk has only its last slot. */
@@ -33,12 +33,12 @@ export class BulkGovernor {
   }
 
   /** Reports an interactive call. `ms`: its duration, including its wait. */
-  count(promised: Promised, ms: number, goalMs: number, bulkInFlight: number, held: number, nowMs: number): void {
+  count(tracker: SloTracker, ms: number, goalMs: number, bulkInFlight: number, held: number, nowMs: number): void {
     const isOver = ms > goalMs;
     if (isOver) this.#lower(ms, bulkInFlight, held, nowMs);
     else if (this.#limit * raised < held) this.#limit *= raised;
     else this.#limit = Number.POSITIVE_INFINITY;
-    promised.count(isOver, bulkInFlight <= fewestSlots);
+    tracker.count(isOver, bulkInFlight <= fewestSlots);
   }
 
   #lower(ms: number, bulkInFlight: number, held: number, nowMs: number): void {

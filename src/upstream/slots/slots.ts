@@ -5,7 +5,7 @@ import type { Lane } from '../../core/lane.ts';
 import type { UpstreamLimits } from '../../core/snapshot.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AutoLimit, type Baselines } from './auto-limit.ts';
-import { BulkGovernor, type Promised } from './bulk-governor.ts';
+import { BulkGovernor, type SloTracker } from './bulk-governor.ts';
 import { BulkCredit, FairQueue } from './fair-queue.ts';
 
 /** A call that may have to wait. Exactly one of the two methods is called, once, unless the call is withdrawn. Neither may throw. */
@@ -210,9 +210,9 @@ export class Slots {
   }
 
   /** Reports an interactive call that has a latency target of `goalMs`; `ms` includes its wait. */
-  promised(state: Promised, ms: number, goalMs: number): void {
+  reportSlo(tracker: SloTracker, ms: number, goalMs: number): void {
     this.#governor ??= new BulkGovernor();
-    this.#governor.count(state, ms, goalMs, this.bulkInFlight, this.held, this.#clock.monotonicMs());
+    this.#governor.count(tracker, ms, goalMs, this.bulkInFlight, this.held, this.#clock.monotonicMs());
     if (this.#bulk.size > 0) this.#admit();
   }
 
