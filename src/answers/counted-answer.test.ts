@@ -24,6 +24,26 @@ test('a stream event with only usage is counted and not sent to the client, howe
   }
 });
 
+test('a stream with CR LF line endings loses only its usage event, wherever two chunks meet', () => {
+  const [before, left, after] = [text, `${count}\n\n`, 'data: [DONE]\n\n'].map((part) => part.replaceAll('\n', '\r\n'));
+  const whole = `${before}${left}${after}`;
+  for (let cut = 1; cut < whole.length; cut += 1) {
+    const { source, answer, client } = open();
+    source.send(whole.slice(0, cut), whole.slice(cut));
+    source.end();
+    assert.equal(client.text, `${before}${after}`, `cut at ${cut}`);
+    assert.equal(answer.countedApart?.totalTokens, 4);
+  }
+});
+
+test('a long event behind the usage event passes whole, even if its last line feed comes alone', () => {
+  const { source, client } = open();
+  const long = `data: ${'a'.repeat(70_000)}\n`;
+  source.send(`${count}\n\n`, long, '\n');
+  source.end();
+  assert.equal(client.text, `${long}\n`);
+});
+
 test("the usage event is not sent to the client even if the stream ends before the event's empty line", () => {
   for (const end of [(source: Source) => source.end(), (source: Source) => source.sink?.onBroken({} as never)]) {
     const { source, answer, client } = open();

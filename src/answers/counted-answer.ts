@@ -27,6 +27,7 @@ class CountedAnswer extends PassingAnswer {
   readonly #ends = new EventEnds();
   #incompleteEvent: Buffer = nothing;
   #isLongEventPassing = false;
+  #isLeftOut = false;
 
   constructor(answer: Answer) {
     // The removed event is not part of the length.
@@ -39,27 +40,26 @@ class CountedAnswer extends PassingAnswer {
   override onChunk(chunk: Buffer): boolean {
     const heldBytes = this.#incompleteEvent.length;
     const bytes = heldBytes === 0 ? chunk : Buffer.concat([this.#incompleteEvent, chunk]);
-    this.#incompleteEvent = nothing;
     let isOpen = true;
     /** Offsets of the first byte not yet passed on, and of the current event. */
     let from = 0;
     let start = 0;
     for (const endInChunk of this.#ends.in(chunk)) {
       const end = heldBytes + endInChunk;
-      const isLeftOut = !this.#isLongEventPassing && this.#isCount(bytes.subarray(start, end));
+      // A line feed alone belongs to the event before it: its CR came in the chunk before.
+      if (end - start > 1 || this.#isLongEventPassing)
+        this.#isLeftOut = !this.#isLongEventPassing && this.#isCount(bytes.subarray(start, end));
       this.#isLongEventPassing = false;
-      if (isLeftOut) {
+      if (this.#isLeftOut) {
         isOpen = this.handOn(bytes.subarray(from, start)) && isOpen;
         from = end;
       }
       start = end;
     }
-    if (!this.#isLongEventPassing && bytes.length - start <= mostHeldBytes) {
-      this.#incompleteEvent = bytes.subarray(start);
-      return this.handOn(bytes.subarray(from, start)) && isOpen;
-    }
-    this.#isLongEventPassing = true;
-    return this.handOn(bytes.subarray(from)) && isOpen;
+    this.#isLongEventPassing ||= bytes.length - start > mostHeldBytes;
+    const to = this.#isLongEventPassing ? bytes.length : start;
+    this.#incompleteEvent = bytes.subarray(to);
+    return this.handOn(bytes.subarray(from, to)) && isOpen;
   }
 
   override onEnd(trailers: readonly string[]): void {
@@ -81,8 +81,7 @@ class CountedAnswer extends PassingAnswer {
 
   /** Whether the event has usage and no choice; its usage is kept. */
   #isCount(event: Buffer): boolean {
-    if (!event.includes(usageKey)) return false;
-    const data = countIn(event);
+    const data = event.includes(usageKey) ? countIn(event) : undefined;
     if (data === undefined) return false;
     this.countedApart = usageIn(Buffer.from(data)) ?? this.countedApart;
     return true;
@@ -93,10 +92,9 @@ function countIn(event: Buffer): string | undefined {
   try {
     const events = new EventStream();
     const [read] = [...events.push(event), ...events.end()];
-    if (read === undefined) return undefined;
-    const { choices, usage } = JSON.parse(read.data);
+    const { choices, usage } = JSON.parse(read?.data ?? '');
     const isCount = Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null;
-    return isCount ? read.data : undefined;
+    return isCount ? read?.data : undefined;
   } catch {
     return undefined; // no event, or its data is no JSON
   }

@@ -29,7 +29,7 @@ test('each of two consecutive empty lines in a stream ends an event', () => {
   assert.deepEqual(eventsOf('a\n\n\nb'), ['a\n\n', '\n', 'b']);
 });
 
-test('a line ending that is split across two chunks counts as one line ending', () => {
-  assert.deepEqual(eventsOf('a\r', '\nb\r', '\n\r', '\nc'), ['a\r\nb\r\n\r', '\nc']);
+test('a line ending that is split across two chunks counts as one line ending, and an event ends again behind it', () => {
+  assert.deepEqual(eventsOf('a\r', '\nb\r', '\n\r', '\nc'), ['a\r\nb\r\n\r', '\n', 'c']);
   assert.deepEqual(eventsOf('a\n', '\nb'), ['a\n\n', 'b']);
 });

@@ -53,18 +53,20 @@ export abstract class SeenEventAnswer extends EventAnswer {
 export class EventEnds {
   #isAtLineStart = true;
   #isBehindReturn = false;
+  #isBehindEvent = false;
 
-  /** The offsets, in the chunk, behind each event that ends in it. */
+  /** The offsets, in the chunk, behind each event that ends in it, and behind the line feed of a CRLF whose CR ended the chunk before. */
   *in(chunk: Buffer): Generator<number> {
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
-      const endsReturn = this.#isBehindReturn && byte === LINE_FEED;
+      // The line feed of a CRLF ends no line: its CR did.
+      if (byte !== LINE_FEED || !this.#isBehindReturn) {
+        const isLineEnd = byte === LINE_FEED || byte === RETURN;
+        this.#isBehindEvent = isLineEnd && this.#isAtLineStart;
+        this.#isAtLineStart = isLineEnd;
+      }
       this.#isBehindReturn = byte === RETURN;
-      // The line feed of a CRLF whose CR counted already.
-      if (endsReturn) continue;
-      const isLineEnd = byte === LINE_FEED || byte === RETURN;
-      if (isLineEnd && this.#isAtLineStart) yield at + (byte === RETURN && chunk[at + 1] === LINE_FEED ? 2 : 1);
-      this.#isAtLineStart = isLineEnd;
+      if (this.#isBehindEvent && !(byte === RETURN && chunk[at + 1] === LINE_FEED)) yield at + 1;
     }
   }
 }
