@@ -76,13 +76,13 @@ export async function runList(
     throw end.error;
   }
   const all = entries.map(foundOf);
-  const saved = notAskedFor(entries);
+  const saved = notAskedFor(entries).map(foundOf);
   return {
     bytes: merge(all, await inWidth(shown(all, top), cutTo)),
     parts,
     cacheUse: use && isAnew ? { ...use, hits: 0 } : use,
-    saved: saved.map((entry) => foundOf(entry).counts),
-    isAbout: saved.some((entry) => foundOf(entry).isShare),
+    saved: saved.map(({ counts }) => counts),
+    isAbout: (parts.some(({ isJoint }) => isJoint) ? all : saved).some(({ isShare }) => isShare),
     origin: foundOf(entries[0]).origin,
   };
 
@@ -138,8 +138,7 @@ export async function runList(
       inFlight.over(own, lane);
     }
     await pending;
-    const left = others.map(({ entry }) => entry).filter(({ found }) => found === undefined);
-    if (asker.end === undefined) await ask(left);
+    if (asker.end === undefined) await ask(others.map(({ entry }) => entry).filter(({ found }) => found === undefined));
   }
 
   /** Where cached and new vectors differ in width, requests the cached ones again: the model may have changed. */

@@ -65,6 +65,7 @@ export interface ReadPart {
   readonly bytes: Buffer;
   readonly answer: Answer;
   readonly exchange: Exchange;
+  readonly isJoint?: boolean;
 }
 
 export interface PartWork {

@@ -48,6 +48,10 @@ test('small lists of several keys are combined in one call, with separate respon
     answers.map(({ body }) => body.toString()),
     lists.map(([, input]) => embeddingsOf([input].flat())),
   );
+  assert.deepEqual(
+    answers.map((answer) => answer.header('x-postern-usage')),
+    lists.map(() => 'about'),
+  );
   assert.deepEqual(calls().map(inputsOf), [['a', 'bb', 'ccc', 'dddd', 'a', 'bb']]);
   await rig.exchange(5);
   const bills = rig.settled

@@ -60,7 +60,7 @@ function shareOut(owned: readonly Owned[], read: ReadAnswer, part: ReadPart, inq
     member.takers.take(
       indices.flatMap((index) => owned[index]?.entry ?? []),
       indices.flatMap((index) => found[index] ?? []),
-      { ...part, exchange: share },
+      { ...part, exchange: share, isJoint: indices.length < owned.length },
     );
   }
 }
