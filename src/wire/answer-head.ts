@@ -54,7 +54,7 @@ export function readAnswerHead(
   }
   const statusText = text.slice(reasonStart, at);
   const spans: number[] = [];
-  const fault = readFields(text, at + 2, limits, spans);
+  const fault = readFields(bytes, at + 2, endsAt - 2, limits, spans);
   if (fault !== undefined) return fault;
   const fields = new Fields(text, spans);
   const hasNoBody = isHead || status < 200 || status === 204 || status === 304;

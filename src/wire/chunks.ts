@@ -168,11 +168,10 @@ export class ChunkReader {
       return bytes.length;
     }
     if (end > 2) {
-      const text = all.toString('latin1', 0, end - 2);
       const spans: number[] = [];
-      const fault = readFields(text, 0, trailerLimits, spans);
+      const fault = readFields(all, 0, end - 2, trailerLimits, spans);
       if (fault !== undefined) return fault;
-      this.trailers = new Fields(text, spans);
+      this.trailers = new Fields(all.toString('latin1', 0, end - 2), spans);
       const refused = neverTrailers.find((name) => this.trailers.has(name));
       if (refused !== undefined) return malformed(`The trailer ${refused} would change the message; leave it out.`);
     }

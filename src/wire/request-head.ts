@@ -40,7 +40,7 @@ export function readRequestHead(bytes: Buffer, endsAt: number, limits: FieldLimi
   const minor = minorVersion(text, at + 1);
   if (minor === undefined) return ambiguous('Only HTTP/1.1 and HTTP/1.0 are spoken here.');
   const spans: number[] = [];
-  const fault = readFields(text, targetEnd + 11, limits, spans);
+  const fault = readFields(bytes, targetEnd + 11, endsAt - 2, limits, spans);
   if (fault !== undefined) return fault;
   const fields = new Fields(text, spans);
   const method = text.slice(0, methodEnd);
