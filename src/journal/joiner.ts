@@ -25,10 +25,7 @@ interface OpenIntent {
 
 const listCount = 1024;
 
-/**
- * Open intents, in lists that stay: a `Map` often makes a new table, and V8 moves what dead tables refer to into its old generation.
- * An intent's list is found by the number in its ID, as hashing texts is slower.
- */
+/** Open intents, in lists by the number in their ID. A `Map` that changes all the time leaves tables, and what they refer to, in V8's old generation. */
 class OpenIntents {
   readonly #lists: OpenIntent[][] = Array.from({ length: listCount }, () => []);
   size = 0;

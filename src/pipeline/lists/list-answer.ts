@@ -25,6 +25,7 @@ import { PartCall } from './part-call.ts';
 import { shadowed } from './shadowing.ts';
 import { sharesOf } from './shares.ts';
 
+/** Shares one memory lease among the calls for the parts of a request, so that none waits for memory that another one holds. */
 class SharedMemory implements MemoryPool {
   readonly #exchange: Exchange;
   readonly #pool: MemoryPool;

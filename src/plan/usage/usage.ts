@@ -41,6 +41,7 @@ const lastEvent = /\.completed$/;
 
 const noText: Written = Object.freeze({ texts: 0, bytes: 0, sample: '', choices: 0 });
 
+/** Counts the images in a response while it is relayed, and reads their size and quality. */
 export class PictureReader implements TextReader {
   readonly #isStream: boolean;
   readonly #picker: JsonPicker;

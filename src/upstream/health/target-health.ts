@@ -17,15 +17,16 @@ import { Latency } from './latency.ts';
 import { RecentCalls } from './recent-calls.ts';
 
 // In thousandths of a retry: whole numbers add up exactly.
-const repetition = 1_000;
-const perRequest = 200;
-/** Credit per millisecond, which allows 10 retries a second. */
-const perMs = 10;
-const mostStored = 50 * repetition;
-const atStart = 20 * repetition;
+const retryCost = 1_000;
+const creditPerRequest = 200;
+/** Allows 10 retries a second. */
+const creditPerMs = 10;
+const mostCredit = 50 * retryCost;
+const creditAtStart = 20 * retryCost;
 
+/** Limits an upstream's retries to a share of its requests, so that retries cannot overload it. */
 export class RetryBudget {
-  #stored = atStart;
+  #stored = creditAtStart;
   #filledAtMs: number;
 
   constructor(nowMs: number) {
@@ -34,24 +35,24 @@ export class RetryBudget {
 
   /** Adds credit. To be called first for every client request. */
   deposit(): void {
-    this.#store(perRequest);
+    this.#store(creditPerRequest);
   }
 
   tryTake(nowMs: number): boolean {
-    this.#store((nowMs - this.#filledAtMs) * perMs);
+    this.#store((nowMs - this.#filledAtMs) * creditPerMs);
     this.#filledAtMs = nowMs;
-    if (this.#stored < repetition) return false;
-    this.#stored -= repetition;
+    if (this.#stored < retryCost) return false;
+    this.#stored -= retryCost;
     return true;
   }
 
   /** Returns the payment of a call that was not sent. */
   refund(): void {
-    this.#store(repetition);
+    this.#store(retryCost);
   }
 
   #store(amount: number): void {
-    this.#stored = Math.min(mostStored, this.#stored + amount);
+    this.#stored = Math.min(mostCredit, this.#stored + amount);
   }
 }
 
