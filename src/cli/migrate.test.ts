@@ -62,6 +62,12 @@ test('after migrate --back-to an older version opens the store, and the next mig
   await assert.rejects(run('--back-to', '0.1.0', '--check'), userFault(/exclude each other/));
 });
 
+test('migrate --back-to creates no store', async (t) => {
+  const { run, cwd } = await setUpCommand(t, migrate);
+  await assert.rejects(run('--back-to', '0.1.0'), userFault(/there is no store to go back from/));
+  assert.deepEqual(await readdir(cwd), ['postern.yaml']);
+});
+
 test('after migrate --back-to, other commands refuse the store and do not migrate it themselves', async (t) => {
   const { run, runAs } = await setUpCommand(t, migrate);
   await run();

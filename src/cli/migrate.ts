@@ -18,16 +18,15 @@ async function run(context: CommandContext): Promise<ExitCode> {
   const { values, cwd, stdout } = context;
   const loaded = faultless(await loadConfiguration(context));
   const { store } = loaded.snapshot;
-  const backTo = values['back-to'];
-  const isBack = typeof backTo === 'string';
+  const backTo = typeof values['back-to'] === 'string' ? values['back-to'] : undefined;
   const isCheck = values.check === true;
-  if (isBack && isCheck) throw new UserFault('--check and --back-to exclude each other');
-  if (isBack) await refuseWhileRowsWait(loaded.snapshot, context);
-  const names = isCheck
-    ? await readMissingMigrations(store, { cwd })
-    : await migrateStore(store, { cwd }, isBack ? backTo : undefined);
-  for (const name of names) stdout(`${isCheck ? 'missing' : isBack ? 'set aside' : 'ran'}  ${name}`);
-  if (isBack) {
+  if (backTo !== undefined && isCheck) throw new UserFault('--check and --back-to exclude each other');
+  if (backTo !== undefined && !storeExists(store, { cwd }))
+    throw new UserFault('--back-to: there is no store to go back from');
+  if (backTo !== undefined) await refuseWhileRowsWait(loaded.snapshot, context);
+  const names = isCheck ? await readMissingMigrations(store, { cwd }) : await migrateStore(store, { cwd }, backTo);
+  for (const name of names) stdout(`${isCheck ? 'missing' : backTo !== undefined ? 'set aside' : 'ran'}  ${name}`);
+  if (backTo !== undefined) {
     stdout(`${backTo} runs on this store. The next start of this version restores what is set aside.`);
     return 0;
   }
@@ -40,7 +39,7 @@ async function run(context: CommandContext): Promise<ExitCode> {
 
 /** Refuses to go back to an older version, which cannot read these journals, while they have rows that no running process will import. */
 async function refuseWhileRowsWait({ store: url, ledger }: Snapshot, { cwd }: CommandContext): Promise<void> {
-  if (!storeExists(url, { cwd }) || (await readMissingMigrations(url, { cwd })).length > 0) return;
+  if ((await readMissingMigrations(url, { cwd })).length > 0) return;
   const directory = resolve(cwd, ledger.directory);
   const store = await openStore(url, { cwd });
   try {
