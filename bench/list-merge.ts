@@ -7,7 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { WholeMadeAnswer } from '../src/answers/made-answer.ts';
 import { vectors } from '../src/batch/codecs/vectors.ts';
 import { foundIn } from '../src/batch/found.ts';
-import { merge } from '../src/batch/merge.ts';
+import { merge } from '../src/batch/list-run.ts';
 import { atOnce } from '../src/lib/time-slices.ts';
 
 const parts = 8;

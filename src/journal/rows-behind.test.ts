@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { settlementLine } from '../../test/support/ledger/journal-lines.ts';
 import type { Frame } from './journal-frame.ts';
 import { toPayload } from './journal-items.ts';
+import { RowsBehind } from './journal-reader.ts';
 import type { SegmentReader } from './journal-segment.ts';
-import { RowsBehind } from './rows-behind.ts';
 
 test('rows that wait for import are counted once per frame, without those that were imported', () => {
   const payload = Buffer.from(toPayload(settlementLine('a')));

@@ -1,20 +1,82 @@
 /** Serves the admin endpoints over Hono: authenticates, validates, runs, and writes the response. Failures become problem details. */
 
+import { hash } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import * as z from 'zod';
 import { type FieldFault, toPath } from '../../core/field-fault.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { isMapping } from '../../lib/is-mapping.ts';
 import { readJson } from '../../lib/json/read-json.ts';
 import { takeOutProtoKeys } from '../../lib/proto-keys.ts';
 import { withMasks, withoutMasks } from '../../lib/secrets/secret-shapes.ts';
 import { inBackground } from '../../lib/time-slices.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, identityOf } from '../caller.ts';
 import type { AdminContext } from '../context.ts';
 import type { Endpoint } from '../endpoint.ts';
 import { type Call, type Implemented, Reply } from '../implement.ts';
 import { Problem } from '../problem.ts';
 import { checkAccess } from './gate.ts';
-import { createOnce } from './once.ts';
+
+const responseKeptMs = 10 * 60_000;
+const mostResponses = 1_000;
+const keyForm = /^[\x21-\x7e]{1,200}$/;
+
+interface Done {
+  readonly atMs: number;
+  /** The digest of the body: a repetition must be equal to the byte. */
+  readonly digest: string;
+  readonly response: Promise<Response>;
+}
+
+interface Asked {
+  readonly caller: Caller;
+  readonly request: Request;
+  readonly body: Buffer;
+  /** The value of `Idempotency-Key`. */
+  readonly key: string;
+}
+
+/** Runs a repeated write with the same `Idempotency-Key` only once, and answers each with the same response. In memory. */
+export function createOnce(clock: Pick<Clock, 'monotonicMs'>) {
+  const done = new Map<string, Done>();
+
+  function forgetOld(nowMs: number): void {
+    for (const [name, { atMs }] of done) {
+      if (nowMs - atMs < responseKeptMs && done.size < mostResponses) return;
+      done.delete(name);
+    }
+  }
+
+  return async (asked: Asked, work: () => Promise<Response>): Promise<Response> => {
+    if (!keyForm.test(asked.key)) {
+      throw new Problem('malformed_request', {
+        detail: 'Idempotency-Key holds 1 to 200 visible ASCII characters; for example a UUID.',
+      });
+    }
+    const nowMs = clock.monotonicMs();
+    forgetOld(nowMs);
+    const name = responseNameOf(asked);
+    const digest = hash('sha256', asked.body, 'hex');
+    const found = done.get(name);
+    if (found !== undefined && found.digest !== digest) {
+      throw new Problem('key_used_before', {
+        detail: 'This Idempotency-Key was used with another body before; use a new one for each request.',
+      });
+    }
+    if (found !== undefined) return (await found.response).clone();
+    const response = work();
+    done.set(name, { atMs: nowMs, digest, response });
+    // A failure may be retried.
+    response.catch(() => done.delete(name));
+    return (await response).clone();
+  };
+}
+
+/** The name under which a response is kept. It has the caller and the path, so that no other caller gets the response. */
+function responseNameOf({ caller, request: { method, url }, key }: Asked): string {
+  const owner = caller.kind === 'member' ? caller.memberId : identityOf(caller);
+  return JSON.stringify([caller.kind, owner, method, new URL(url).pathname, key]);
+}
 
 interface Surroundings {
   /** The peer's address on the socket. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Caller } from '../caller.ts';
-import { createOnce } from './once.ts';
+import { createOnce } from './api.ts';
 
 const member: Caller = {
   kind: 'member',

@@ -1,14 +1,103 @@
 /** Starts drift checks, which repeat requests at shadow models and at the same targets, and compare the results. */
 
 import type { Buffer } from 'node:buffer';
-import type { Drift } from '../../core/drift.ts';
+import type { Drift, ShadowAgreement } from '../../core/drift.ts';
 import { listOperations } from '../../core/lists.ts';
 import type { Operation } from '../../core/operations/index.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
+import { cosine } from '../../lib/unit-length.ts';
 import { CanaryWatch } from './canary-watch.ts';
-import type { DriftDeps } from './readings.ts';
-import { createShadowRecord, type ShadowRecord } from './shadow-record.ts';
+import {
+  type DriftDeps,
+  neighbourOverlap,
+  type Pair,
+  rankCorrelation,
+  scoresIn,
+  vectorsIn,
+  verdictsIn,
+} from './readings.ts';
+
+/** How many of the latest items nearest neighbours are searched among. */
+const mostRemembered = 64;
+const neighbours = 5;
+
+class Mean {
+  #sum = 0;
+  #count = 0;
+
+  add(value: number | undefined): void {
+    if (value === undefined) return;
+    this.#sum += value;
+    this.#count += 1;
+  }
+
+  get value(): number | null {
+    return this.#count === 0 ? null : this.#sum / this.#count;
+  }
+}
+
+type ShadowRecord = ReturnType<typeof createShadowRecord>;
+
+/** Compares a model with its shadow over time: keeps means, and the latest items, among which nearest neighbours are searched. */
+function createShadowRecord(model: string, shadow: string) {
+  const means = { cosine: new Mean(), overlap: new Mean(), ranks: new Mean(), verdicts: new Mean() };
+  let compared = 0;
+  let failed = 0;
+  let recent: Pair[] = [];
+
+  function compareVectors(before: readonly number[][] | undefined, after: readonly number[][] | undefined): boolean {
+    if (before === undefined || after === undefined || before.length !== after.length) return false;
+    for (const [index, vector] of before.entries()) {
+      const pair = { before: vector, after: after[index] ?? [] };
+      if (pair.before.length === pair.after.length) means.cosine.add(cosine(pair.before, pair.after));
+      means.overlap.add(neighbourOverlap(pair, recent, neighbours));
+      recent = [...recent.slice(1 - mostRemembered), pair];
+    }
+    return true;
+  }
+
+  function compareScores(before: readonly number[] | undefined, after: readonly number[] | undefined): boolean {
+    if (before === undefined || after === undefined) return false;
+    // With a limit of best results, the other items have no score.
+    const both = [...before.keys()].filter((item) => before[item] !== undefined && after[item] !== undefined);
+    const scoresOf = (scores: readonly number[]): number[] => both.map((item) => scores[item] ?? 0);
+    means.ranks.add(rankCorrelation(scoresOf(before), scoresOf(after)));
+    return both.length > 0;
+  }
+
+  function compareVerdicts(before: readonly boolean[] | undefined, after: readonly boolean[] | undefined): boolean {
+    if (before === undefined || after === undefined || before.length !== after.length) return false;
+    for (const [item, verdict] of before.entries()) means.verdicts.add(verdict === after[item] ? 1 : 0);
+    return true;
+  }
+
+  return {
+    agreement: (): ShadowAgreement => ({
+      model,
+      shadow,
+      compared,
+      failed,
+      cosine: means.cosine.value,
+      overlap: means.overlap.value,
+      ranks: means.ranks.value,
+      verdicts: means.verdicts.value,
+    }),
+    failed(): void {
+      failed += 1;
+    },
+    compare(operation: Operation, before: Buffer, after: Buffer): void {
+      const isCompared =
+        operation === 'embeddings'
+          ? compareVectors(vectorsIn(before), vectorsIn(after))
+          : operation === 'rerank'
+            ? compareScores(scoresIn(before), scoresIn(after))
+            : compareVerdicts(verdictsIn(before), verdictsIn(after));
+      if (isCompared) compared += 1;
+      else failed += 1;
+    },
+  };
+}
 
 const mostCopiesInFlight = 8;
 const longestCopiedBytes = 1024 * 1024;

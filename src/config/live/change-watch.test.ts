@@ -4,7 +4,7 @@ import { createMemoryResources, type MemoryResources } from '../../../test/suppo
 import { createFakeClock } from '../../../test/support/time/fake-clock.ts';
 import { until } from '../../../test/support/time/until.ts';
 import type { Change, ChangeFeed } from '../../core/store/store.ts';
-import { type ChangeWatchOptions, watchChanges } from './change-watch.ts';
+import { type ChangeWatchOptions, watchChanges } from './live.ts';
 
 /** The reports of a watch, in order, with a stopped clock. */
 function startWatch(t: TestContext, memory: MemoryResources, more: Partial<ChangeWatchOptions> = {}) {

@@ -1,22 +1,156 @@
 /** Keeps the running configuration current: watches its files and the store, and applies each change completely or not at all. */
 
+import { stat } from 'node:fs/promises';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Log } from '../../core/log.ts';
 import type { Snapshot } from '../../core/snapshot.ts';
 import type { Resource } from '../../core/store/resources.ts';
-import type { Change, Store } from '../../core/store/store.ts';
+import type { Change, ChangeFeed, Store } from '../../core/store/store.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { reasonOf } from '../../lib/thrown.ts';
+import { beforeDeadline } from '../../lib/deadline.ts';
+import { repeat } from '../../lib/repeat.ts';
+import { codeOf, reasonOf } from '../../lib/thrown.ts';
 import { inBackground } from '../../lib/time-slices.ts';
 import { isRestart, type Restart } from '../elements/fields.ts';
 import { settingsSchema } from '../elements/schema.ts';
 import { settingsIn } from '../elements/schema-lookup.ts';
 import type { FaultyConfiguration, LoadedConfiguration } from '../load.ts';
 import type { Fault } from '../read/faults.ts';
-import { watchChanges } from './change-watch.ts';
-import { watchConfiguration } from './watch.ts';
+
+export interface ChangeWatchOptions {
+  readonly changes: ChangeFeed;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** The last change that is known already. */
+  readonly from: Change | undefined;
+  readonly intervalMs: number;
+  /** After this time of one query the store counts as unreachable. */
+  readonly timeoutMs?: number;
+  /** Called with new changes; with undefined where some were lost, so that anything may have changed. */
+  readonly onChanges: (changes: readonly Change[] | undefined) => void;
+  /** Called with the monotonic time up to which all changes are known to be reported. */
+  readonly onConfirmed: (atMs: number) => void;
+  /** Called at the beginning and at the end of each outage of the store. */
+  readonly onOutage: (state: 'begins' | 'ends', cause?: unknown) => void;
+}
+
+const readTimeoutMs = 2_000;
+
+/** Watches the store for changes by polling and by notifications, and reports them in order and without gaps. */
+export function watchChanges({
+  changes,
+  clock,
+  from,
+  intervalMs,
+  timeoutMs = readTimeoutMs,
+  onChanges,
+  onConfirmed,
+  onOutage,
+}: ChangeWatchOptions) {
+  let last = from;
+  let isOut = false;
+  let stopped = false;
+  /** The number of the current query; results of earlier ones, which are overdue, are ignored. */
+  let turn = 0;
+  const tooLate = (): Error => new Error(`The store did not answer within ${timeoutMs} ms.`);
+
+  async function look(): Promise<void> {
+    const askedAtMs = clock.monotonicMs();
+    turn += 1;
+    try {
+      await beforeDeadline(readOn(turn), timeoutMs, tooLate);
+    } catch (cause) {
+      turn += 1;
+      if (!isOut && !stopped) onOutage('begins', cause);
+      isOut = true;
+      return;
+    }
+    if (stopped) return;
+    if (isOut) onOutage('ends');
+    isOut = false;
+    onConfirmed(askedAtMs);
+  }
+
+  async function readOn(mine: number): Promise<void> {
+    for (;;) {
+      const found = await changes.since(last);
+      const newest = found === undefined ? await changes.latest() : found.at(-1);
+      if (stopped || mine !== turn || found?.length === 0) return;
+      last = newest;
+      onChanges(found);
+    }
+  }
+
+  const looking = repeat(look, intervalMs, 0);
+  const listening = changes.listen(looking.now);
+  return {
+    async close() {
+      stopped = true;
+      await Promise.all([listening.close(), looking.close()]);
+    },
+  };
+}
+
+export interface WatchOptions {
+  /** The files to watch, asked for at every poll because a reload may name other files. */
+  readonly files: () => readonly string[];
+  /** When the files were read, or earlier: one that changed after this time is reported even if it is new to the watcher. */
+  readonly readAtMs: () => number;
+  readonly intervalMs: number;
+  readonly onChange: () => void;
+}
+
+/** Watches files. A change is reported once two polls in a row see the same, so that no file is read half-written. */
+export function watchConfiguration({ files, readAtMs, intervalMs, onChange }: WatchOptions) {
+  const sights = new Map<string, { reported: string; last: string }>();
+  let stopped = false;
+
+  async function look(): Promise<void> {
+    const paths = new Set(files());
+    const stamps = await Promise.all([...paths].map(async (path) => [path, await stampOf(path)] as const));
+    if (stopped) return;
+    for (const path of sights.keys()) if (!paths.has(path)) sights.delete(path);
+    let changed = false;
+    let settled = true;
+    for (const [path, { stamp, changedAtMs }] of stamps) {
+      const sight = sights.get(path);
+      if (sight === undefined) {
+        sights.set(path, { reported: changedAtMs > readAtMs() ? '' : stamp, last: stamp });
+        continue;
+      }
+      changed ||= stamp !== sight.reported;
+      settled &&= stamp === sight.last;
+      sight.last = stamp;
+    }
+    if (changed && settled) report();
+  }
+
+  function report(): void {
+    for (const sight of sights.values()) sight.reported = sight.last;
+    onChange();
+  }
+
+  const looking = repeat(look, intervalMs, 0);
+  return {
+    /** Reports a change at once, real or not, for the signal SIGHUP. */
+    check: report,
+    stop() {
+      stopped = true;
+      void looking.close();
+    },
+  };
+}
+
+/** What identifies a file's content. A missing file has a stamp too, because its deletion is a change. */
+async function stampOf(path: string): Promise<{ readonly stamp: string; readonly changedAtMs: number }> {
+  try {
+    const { mtimeMs, ctimeMs, size, ino } = await stat(path);
+    return { stamp: `${mtimeMs} ${size} ${ino}`, changedAtMs: ctimeMs };
+  } catch (error) {
+    return { stamp: codeOf(error) ?? 'unreadable', changedAtMs: 0 };
+  }
+}
 
 export interface ConfigurationFeedOptions {
   readonly store: Pick<Store, 'changes' | 'resources'>;

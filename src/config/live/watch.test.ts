@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { mock, type TestContext, test } from 'node:test';
 import { createDirectory } from '../../../test/support/gateways/configuration.ts';
 import { until } from '../../../test/support/time/until.ts';
-import { watchConfiguration } from './watch.ts';
+import { watchConfiguration } from './live.ts';
 
 const intervalMs = 5;
 

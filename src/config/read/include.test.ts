@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createDirectory, sampleFamilies } from '../../../test/support/gateways/configuration.ts';
 import { until } from '../../../test/support/time/until.ts';
-import { watchConfiguration } from '../live/watch.ts';
+import { watchConfiguration } from '../live/live.ts';
 import { loadConfiguration } from '../load.ts';
 
 const secret = 's'.repeat(24);

@@ -1,6 +1,9 @@
 /** Answers a request with a list: passes it unchanged to an upstream, or lets the list engine split it and merge the responses. */
 
+import { Buffer } from 'node:buffer';
+import { decodeAll } from '../../answers/decoding.ts';
 import { WholeMadeAnswer } from '../../answers/made-answer.ts';
+import { PassingAnswer } from '../../answers/passing-answer.ts';
 import type { RequestEstimate } from '../../core/accounting/price.ts';
 import type { Usage } from '../../core/accounting/usage.ts';
 import type { RoutePlan } from '../../core/dispatch.ts';
@@ -9,10 +12,11 @@ import { GatewayError } from '../../core/errors.ts';
 import { Exchange, type RequestHeaders } from '../../core/exchange.ts';
 import { type ListAnswered, type Lists, listOperations, type ReadPart, type Remembered } from '../../core/lists.ts';
 import type { LeaseRequest, MemoryLease, MemoryPool } from '../../core/memory-lease.ts';
-import type { Answer } from '../../core/outcome.ts';
+import type { Answer, Failure } from '../../core/outcome.ts';
 import type { Upstream } from '../../core/snapshot.ts';
 import { type RerankShape, rerankShapeOf, type Translated, withData } from '../../core/translation.ts';
 import { isJsonObject, parseJsonSliced, writeJsonSliced } from '../../lib/json/json-text.ts';
+import { codingsOf } from '../../lib/raw-headers.ts';
 import { recordOf } from '../../lib/record-of.ts';
 import { fitsOneCall, none, quickLimitsOf, toQuick } from '../../plan/one-call.ts';
 import { ParsingMemory } from '../../plan/parsing-memory.ts';
@@ -22,8 +26,57 @@ import { withOnly } from '../../plan/route-plan.ts';
 import { listIn } from '../../plan/usage/request-estimate.ts';
 import { type AttemptDeps, attempt } from '../calls/attempt.ts';
 import { PartCall } from './part-call.ts';
-import { shadowed } from './shadowing.ts';
 import { sharesOf } from './shares.ts';
+
+const mostComparedBytes = 8 * 1024 * 1024;
+
+/** Returns the answer, which is copied while it is read; or the answer itself where nothing is compared. */
+function shadowed(plan: Plan, answer: Answer, drift: Drift): Answer {
+  const isGood = (answer.meantStatus ?? answer.status) < 300;
+  return isGood && drift.isShadowed(plan.exchange) ? new CopiedAnswer(answer, plan, drift) : answer;
+}
+
+class CopiedAnswer extends PassingAnswer {
+  readonly ignored: readonly string[] | undefined;
+  readonly #plan: Plan;
+  readonly #drift: Drift;
+  readonly #body: Buffer;
+  #chunks: Buffer[] | undefined = [];
+  #bytes = 0;
+
+  constructor(answer: Answer, plan: Plan, drift: Drift) {
+    super(answer);
+    this.ignored = answer.ignored;
+    this.#plan = plan;
+    this.#drift = drift;
+    this.#body = plan.question.body;
+  }
+
+  get countedApart(): Answer['countedApart'] {
+    return this.answer.countedApart;
+  }
+
+  override onChunk(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#bytes > mostComparedBytes) this.#chunks = undefined;
+    this.#chunks?.push(chunk);
+    return this.handOn(chunk);
+  }
+
+  override onEnd(trailers: readonly string[]): void {
+    this.sink?.onEnd(trailers);
+    if (this.#chunks !== undefined) void this.#compare(Buffer.concat(this.#chunks));
+  }
+
+  override onBroken(failure: Failure): void {
+    this.sink?.onBroken(failure);
+  }
+
+  async #compare(bytes: Buffer): Promise<void> {
+    const decoded = await decodeAll(bytes, codingsOf(this.headers), mostComparedBytes);
+    if (decoded !== undefined) this.#drift.compare(this.#plan.exchange, this.#body, decoded);
+  }
+}
 
 /** Shares one memory lease among the calls for the parts of a request, so that none waits for memory that another one holds. */
 class SharedMemory implements MemoryPool {

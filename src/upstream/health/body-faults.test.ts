@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BodyFaults } from './body-faults.ts';
+import { BodyFaults } from './target-health.ts';
 
 test('failures with one request body do not count; a failure with a second body makes both count', () => {
   const bodyFaults = new BodyFaults();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseRetryAfterMs } from './retry-after.ts';
+import { parseRetryAfterMs } from './verdict.ts';
 
 const nowMs = Date.UTC(2027, 0, 31, 23, 59, 30);
 
