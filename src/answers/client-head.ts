@@ -39,9 +39,7 @@ export function clientLines(raw: readonly string[], rules: HeaderRules, length?:
   const named = connectionTokens(raw);
   let lines = '';
   for (let i = 0; i < raw.length; i += 2) {
-    const value = raw[i + 1] ?? '';
-    const name = passingName(raw[i] ?? '', value, rules, named);
-    if (name !== undefined) lines += `${name}: ${length !== undefined && isLength(name) ? length : value}\r\n`;
+    lines += passingLine(raw[i] ?? '', raw[i + 1] ?? '', rules, named, length);
   }
   return lines;
 }
@@ -52,8 +50,6 @@ interface KnownLines extends HeaderRules {
   readonly before: string;
   readonly behind: string;
 }
-
-const isLength = (name: string): boolean => judgeName(name).lower === 'content-length';
 
 /** The head's lines for an answer that arrived completely, with its length. */
 export function wholeLines(
@@ -81,20 +77,22 @@ const lengthMark = '\0';
 /** Copies a text into one piece: V8 would otherwise join its parts anew each time that the text is written. */
 const flat = (text: string): string => Buffer.from(text, 'latin1').toString('latin1');
 
-function passingName(
+/** The line of a header for the client; empty where it does not pass. */
+function passingLine(
   name: string,
   value: string,
   { framing, hasOwnRates = false, listed }: HeaderRules,
   named: Set<string> | undefined,
-): string | undefined {
+  length: number | string = value,
+): string {
   const { lower, isWithheld } = judgeName(name);
   // Framing is the gateway's own, whatever `Connection` or a header list contains.
-  if (lower === 'content-length') return framing === 'length' ? name : undefined;
-  if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) return undefined;
-  if (hasOwnRates && lower.startsWith('x-ratelimit-')) return undefined;
-  if (lower === 'link' && commandsLoading(value)) return undefined;
-  if (lower === 'x-request-id') return 'x-upstream-request-id';
-  return lower !== 'trailer' || framing === 'chunked' ? name : undefined;
+  if (lower === 'content-length') return framing === 'length' ? `${name}: ${length}\r\n` : '';
+  if (isWithheld || named?.has(lower) || (listed !== undefined && !listed.has(lower))) return '';
+  if (hasOwnRates && lower.startsWith('x-ratelimit-')) return '';
+  if (lower === 'link' && commandsLoading(value)) return '';
+  if (lower === 'x-request-id') return `x-upstream-request-id: ${value}\r\n`;
+  return lower !== 'trailer' || framing === 'chunked' ? `${name}: ${value}\r\n` : '';
 }
 
 /** Writes trailers for the client, by the same rules as headers; they never include headers that frame the body. */
