@@ -92,9 +92,10 @@ function countIn(event: Buffer): string | undefined {
   try {
     const events = new EventStream();
     const [read] = [...events.push(event), ...events.end()];
-    const { choices, usage } = JSON.parse(read?.data ?? '');
+    if (read === undefined) return undefined;
+    const { choices, usage } = JSON.parse(read.data);
     const isCount = Array.isArray(choices) && choices.length === 0 && typeof usage === 'object' && usage !== null;
-    return isCount ? read?.data : undefined;
+    return isCount ? read.data : undefined;
   } catch {
     return undefined; // no event, or its data is no JSON
   }

@@ -65,6 +65,7 @@ export interface ReadPart {
   readonly bytes: Buffer;
   readonly answer: Answer;
   readonly exchange: Exchange;
+  /** Whether the call had items of other requests too. */
   readonly isJoint?: boolean;
 }
 
