@@ -20,7 +20,7 @@ const bursts: Readonly<Record<Scale, number>> = { long: 20, short: 3 };
 const burstMs: Readonly<Record<Scale, number>> = { long: 2_000, short: 400 };
 /** More than fit in one batch, so that SQLite has to write to disk. */
 const leastRowsAtOnce: Readonly<Record<Scale, number>> = { long: 10_000, short: 1_500 };
-/** A failed import is reported after the background work that was due, each part of which waits 5 s for the store. */
+/** An import that cannot write may wait 5 s for the store before it fails, and longer on a busy machine. */
 const patienceMs = 90_000;
 const importedWithinMs = 10_000;
 
